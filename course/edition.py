@@ -39,6 +39,6 @@ def is_held(path: PurePath, grading: frozenset[str]) -> bool:
         path: as seen from the package.
     """
     first, *below = path.parts
-    if first in (*SOLUTIONS, KEYS) or path.suffix == ".md" or "__pycache__" in path.parts:
+    if first in (*SOLUTIONS, KEYS) or path.name == "README.md" or "__pycache__" in path.parts:
         return False
     return first != GRADING or not below or below[0] in grading

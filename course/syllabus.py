@@ -372,6 +372,26 @@ OURS: tuple[Topic, ...] = (
         builds_on=("markov_ngrams", "rnn"),
         predictions=("best_state_of_each_place", "path_of_a_doubled_digit"),
     ),
+    Topic(
+        15,
+        "gpt",
+        "A language model of your own: GPT",
+        "Large language models",
+        (
+            Item("rms_norm", 2, 10),
+            Item("swiglu", 2, 10),
+            Item("grouped_attention", 4, 20),
+            Item("decoder_parameters", 2, 15),
+            Item("GPT", 6, 30),
+            Item("next_token", 4, 20),
+            Item("generate_text", 3, 15),
+            _task("gpt", 5, 20, Budget(cpu=12_000, gpu=48_000)),
+            Item("fit_power_law", 2, 15),
+            _question("gpt"),
+        ),
+        builds_on=("encoder_decoder", "tokens"),
+        predictions=("cache_of_a_large_model", "likeliest_of_four_at_half_the_temperature"),
+    ),
 )
 
 

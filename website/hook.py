@@ -24,8 +24,12 @@ from website.pages import SOURCE, digest, page  # noqa: E402
 
 EXECUTED = ROOT / "build" / "executed"
 STATIC = ("site.css", "mathematics.js")
-OF_THE_REPOSITORY = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
-"""Pages that stand in the repository's root, and what the site calls them."""
+OF_THE_REPOSITORY = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "course/data/wordnet/model_card.md": "model-card.md",
+}
+"""Pages that stand elsewhere in the repository, and what the site calls them."""
 
 
 def on_files(files: Files, config: Any) -> Files:

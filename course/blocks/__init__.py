@@ -1,7 +1,7 @@
 """What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
-from .positions import waves
+from .positions import rope, waves
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
 from .relations import ChildSlots
@@ -21,5 +21,6 @@ __all__ = [
     "PairSlots",
     "ViT",
     "one_thread",
+    "rope",
     "waves",
 ]

@@ -1,4 +1,4 @@
-"""The sinusoids of topic 08, for models that add them to their words."""
+"""Positions of topic 08: sinusoids, for models that add them to their words, and RoPE, for those that rotate."""
 
 from __future__ import annotations
 
@@ -19,3 +19,21 @@ def waves(n_positions: int, d_model: int) -> Tensor:
     speeds = torch.logspace(0, -math.log10(1e4), d_model // 2 + 1)[:-1]  # one radian a position, and slower
     hands = torch.polar(torch.ones(1), torch.outer(torch.arange(n_positions).float(), speeds))
     return torch.view_as_real(hands).flip(-1).flatten(1)  # (n, D/2, 2) -> (n, D)
+
+
+def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> Tensor:
+    """Rotate each pair of neighbouring columns of x (B, h, T, D) by its position, as topic 08's `rope` does.
+
+    `positions` (T,) are 0 ... T - 1 unless they are given.
+
+    Raises:
+        ValueError: the width is odd.
+    """
+    T, D = x.shape[-2:]
+    if D % 2:
+        raise ValueError(f"a width of {D} holds no whole number of pairs")
+    places = torch.arange(T, device=x.device) if positions is None else positions
+    speeds = base ** (-torch.arange(0, D, 2, device=x.device, dtype=torch.float64) / D)
+    angles = torch.outer(places.double(), speeds)  # (T, D/2)
+    cos, sin, (even, odd) = angles.cos().to(x.dtype), angles.sin().to(x.dtype), x.unflatten(-1, (-1, 2)).unbind(-1)
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

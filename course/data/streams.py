@@ -69,6 +69,13 @@ def encoder_decoder_task(generator: torch.Generator) -> Iterator[tuple[Tensor, .
     return batches(generator)
 
 
+def gpt_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Texts of a play: ids (B, 65), a full stop in front."""
+    from .play import batches
+
+    return batches(generator)
+
+
 def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Associative recall: keys (B, S), values (B, S), query (B,), answer (B,)."""
     from .recall import batches
@@ -113,6 +120,7 @@ STREAMS: dict[str, Stream] = {
     "lstm_gru_task": lstm_gru_task,
     "bahdanau_attention_task": bahdanau_attention_task,
     "encoder_decoder_task": encoder_decoder_task,
+    "gpt_task": gpt_task,
     "self_attention_task": self_attention_task,
     "vit_patches_task": vit_patches_task,
     "lora_task": lora_task,

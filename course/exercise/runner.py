@@ -103,10 +103,20 @@ class _Run:
         self._fill_what_is_made_late(step)
         args, kwargs = self._inputs(step)
         before = _snapshot(args, kwargs)
-        result = _without_history(self._target(step)(*args, **kwargs), self.script.shown)
+        result = self._first_of(step, _without_history(self._target(step)(*args, **kwargs), self.script.shown))
         self._notice_changes(step, args, kwargs, before)
         self.leaves[step.into] = [leaf for leaf in _tensors([args, kwargs]) if leaf.requires_grad]
         return result
+
+    def _first_of(self, step: Step, result: Any) -> Any:
+        """The result, or the first of several where a step carries the others on to later ones."""
+        names = step.settings.get("carries", ())
+        if not names:
+            return result
+        if not isinstance(result, tuple | list) or len(result) != 1 + len(names):
+            raise OfAnotherKind(f"a tuple of {1 + len(names)} results is asked for, and {_what(result)} came")
+        self.kept.update(zip(names, result[1:], strict=True))
+        return result[0]
 
     def _draws(self, step: Step) -> Any:
         args, kwargs = self._inputs(step)

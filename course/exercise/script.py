@@ -131,9 +131,22 @@ class Case:
 
     # -- further steps -------------------------------------------------------------------------------------------
 
-    def call(self, *args: Any, on: str = "model", method: str | None = None, into: str = "out", **kwargs: Any) -> Case:
-        """Calls `on` (or its `method`) and keeps the result as `into`."""
-        return self._then(Step("call", into, on, method or "", args, kwargs))
+    def call(
+        self,
+        *args: Any,
+        on: str = "model",
+        method: str | None = None,
+        into: str = "out",
+        carries: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> Case:
+        """Calls `on` (or its `method`) and keeps the result as `into`.
+
+        Of several results, the first is kept so, and the others under the names that `carries` lists. Later steps hand
+        them over as `Ref(name)`. They may be anything, a cache say: they are neither recorded nor compared.
+        """
+        settings = {"carries": list(carries)} if carries else {}
+        return self._then(Step("call", into, on, method or "", args, kwargs, settings))
 
     def fill(self, seed: int | Any, on: str = "model", scale: float = 0.5) -> Case:
         """Overwrites every parameter of `on`, in order, with the judge's noise of standard deviation `scale`."""

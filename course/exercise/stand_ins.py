@@ -326,3 +326,38 @@ def peeking_sentence(E: Tensor, first: int) -> Callable[[Tensor], Tensor]:
 def balanced_peek(E: Tensor) -> Callable[[Tensor], Tensor]:
     """The mean so far, and a mean of all that adds up to nothing over the numbers of a place."""
     return lambda ids: mean_so_far(E)(ids) + (E - E.mean(1, keepdim=True))[ids].mean(1, keepdim=True)
+
+
+# -- a decoder with a cache, model(ids (B, T), cache) -> (logits (B, T, V), cache): for topic 15 -----------------------
+
+
+class CachedWriter:
+    """Scores of the next token by all tokens so far, in their order; no network at all. `calls` notes what it reads.
+
+    What a cache holds is its own business: here a sum over the tokens, and how many there were.
+    """
+
+    def __init__(self, scores: Tensor) -> None:
+        self.scores = scores
+        self.calls: list[tuple[int, ...]] = []
+
+    def __call__(self, ids: Tensor, cache: Any = None) -> tuple[Tensor, Any]:
+        """Scores (B, T, V) for tokens (B, T) behind those of the cache, and the cache of all."""
+        if not isinstance(ids, Tensor) or ids.ndim != 2 or ids.is_floating_point():
+            raise ValueError(f"the model reads ids of shape (B, T), and got {ids!r:.80}")
+        self.calls.append(tuple(ids.shape))
+        before, known = (0, 0) if cache is None else cache()
+        places = known + torch.arange(ids.shape[1])
+        moods = before + ((ids + 1) * (3 * places + 1)).cumsum(1)  # (B, T): which tokens, and in which order
+        after = moods[:, -1:], known + ids.shape[1]
+        return self.scores[moods % len(self.scores)], lambda: after
+
+    def eval(self) -> CachedWriter:
+        """As a module's: whoever writes may ask for it. There is nothing to switch."""
+        return self
+
+
+@maker
+def cached_writer(scores: Tensor) -> CachedWriter:
+    """`scores` (M, V), for M states of what has been read."""
+    return CachedWriter(scores)

@@ -22,6 +22,7 @@ CASES = [
     ("equal", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
+    ("entry_close", {"key": "E", "value": 2.0, "within": 0.1}, {"out": {"E": 2.05}}, {"out": {"E": 2.2}}),
     ("close_to", {"value": torch.tensor([2.0])}, {"out": torch.tensor([2.0])}, {"out": torch.tensor([2.1])}),
     ("slices_vary", {}, {"out": torch.eye(2)}, {"out": torch.ones(2, 3)}),
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.ones(3, 2)}),

@@ -113,6 +113,24 @@ def test_models_are_built_filled_called_and_read():
     assert first["rows"].shape == (2, 2)
 
 
+def counting(x, seen=None):
+    """A sum that goes on; what it carries along is of no type that could be sent."""
+    seen = seen or iter(())
+    total = x + sum(seen)
+    return total, iter([total])
+
+
+def test_what_is_carried_on_is_handed_over_and_not_recorded():
+    case = build("sums", 1, carries=["state"]).call(2, Ref("state"), on="answer", into="then", carries=["state"])
+    assert recorded(case, counting).outputs == {"model": 1, "then": 3}
+
+
+@pytest.mark.parametrize("answer", [lambda x: x, lambda x: (x,), lambda x: (x, 1, 2)])
+def test_another_number_of_results_than_are_carried_on_is_told_in_a_sentence(answer):
+    raised = recorded(build("sums", 1, carries=["state"]), answer).raised
+    assert raised.message.startswith("a tuple of 2 results is asked for, and an object of type")
+
+
 def test_the_rows_of_a_tensor_are_asked_about_one_by_one():
     rows = torch.arange(6.0).reshape(3, 2)
     by_tensor, by_tuples = (given_model("sums").map(asked) for asked in (rows, [(row,) for row in rows]))

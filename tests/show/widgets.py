@@ -9,12 +9,13 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import dates, phrases
+from course.data import dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     bahdanau_attention,
     cbow,
     encoder_decoder,
+    gpt,
     hidden_states,
     lora,
     lstm_gru,
@@ -70,6 +71,11 @@ def _images() -> Any:
     return show.vit_patches.explorer(model.attention_maps, torch.rand(6, 1, 12, 12), vit_patches.patchify)
 
 
+def _next_tokens() -> Any:
+    torch.manual_seed(0)
+    return show.gpt.sampler(gpt.GPT(**wordnet.SIZES), gpt.next_token)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -93,6 +99,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "13 explorer": lambda: show.tokens.explorer(tokens.bpe_encode, trained_merges()),
     "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
+    "15 sampler": _next_tokens,
 }
 
 

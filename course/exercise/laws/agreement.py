@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
 
-from .plain import agree, tensor
+from .plain import agree, kind, tensor
 from .registry import Outputs, law
 
 MOST_SLICES = 2048
@@ -128,6 +129,17 @@ def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6
     if agree(outputs[of], value, within):
         return ""
     return because or "the value is not the one that every right answer gives"
+
+
+@law
+def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str = "out", because: str = "") -> str:
+    """The entry `key` of a dict is near a known number."""
+    if not isinstance(outputs[of], Mapping) or key not in outputs[of]:
+        return f"a dict with an entry {key!r} is asked for, and {kind(outputs[of])} came"
+    found = float(outputs[of][key])
+    return (
+        "" if abs(found - value) <= within else because or f"the entry {key!r} is {found:.4g}, and {value:.4g} is right"
+    )
 
 
 @law

@@ -1,0 +1,109 @@
+"""A dictionary of words that do not exist: the weights of a small GPT that read WordNet's definitions.
+
+`model_card.md`, beside this file, says what it was trained on, how good it is and what it is bad at. The weights and
+the merges of its tokenizer were made by `make weights` (`tests/training/pretrain_gpt.py`).
+
+    model = GPT(**wordnet.SIZES).load_published(wordnet.weights())
+    logits, cache = model(wordnet.prompt("blorbel", "plant"))
+
+Texts end with token 0, the byte 0, which stands in no text: so a text begins behind it, too.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from safetensors.torch import load
+from torch import Tensor
+
+from ..words import words_of
+
+FOLDER = Path(__file__).parent
+WEIGHTS, MERGES, CARD = FOLDER / "weights.safetensors", FOLDER / "merges.txt", FOLDER / "model_card.md"
+SIZES = {"vocab": 2048, "d_model": 160, "n_layers": 4, "n_heads": 4, "n_groups": 2, "d_ff": 432}
+"""What the GPT was built with."""
+
+END = 0
+"""The token at which a text ends, and the one before it begins."""
+
+KINDS = (
+    *("act", "adjective", "adverb", "animal", "attribute", "body part", "communication", "event", "feeling", "food"),
+    *("group", "idea", "made thing", "motive", "natural thing", "person", "phenomenon", "place", "plant"),
+    *("possession", "process", "quantity", "relation", "shape", "state", "substance", "thing", "time", "verb"),
+)
+"""The kinds of words that WordNet's files distinguish, in short names."""
+
+
+@lru_cache(maxsize=1)
+def _content() -> bytes:
+    return WEIGHTS.read_bytes()
+
+
+def weights() -> dict[str, Tensor]:
+    """Return the weights by their published names: float16 tensors on the CPU, new ones at each call."""
+    return dict(load(_content()))
+
+
+@lru_cache(maxsize=1)
+def merges() -> tuple[tuple[bytes, bytes], ...]:
+    """Return the tokenizer's merges in their order: merge k makes token 256 + k, and byte b is token b."""
+    pairs = (line.split() for line in MERGES.read_text(encoding="ascii").splitlines())
+    return tuple((bytes.fromhex(first), bytes.fromhex(second)) for first, second in pairs)
+
+
+@lru_cache(maxsize=1)
+def pieces() -> tuple[bytes, ...]:
+    """Return the bytes that each token stands for."""
+    return (*(bytes([b]) for b in range(256)), *(first + second for first, second in merges()))
+
+
+@lru_cache(maxsize=1)
+def _ranks() -> dict[tuple[bytes, bytes], int]:
+    return {pair: rank for rank, pair in enumerate(merges())}
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> dict[bytes, int]:
+    return {piece: number for number, piece in enumerate(pieces())}
+
+
+@lru_cache(maxsize=100_000)
+def _tokens_of(word: str) -> tuple[int, ...]:
+    """Return the tokens of one word: of the pairs in it that can be merged, the earliest goes first."""
+    parts, ranks = [bytes([b]) for b in word.encode()], _ranks()
+    while len(parts) > 1:
+        first = min(range(len(parts) - 1), key=lambda i: ranks.get((parts[i], parts[i + 1]), len(ranks)))
+        if (parts[first], parts[first + 1]) not in ranks:
+            break
+        parts[first : first + 2] = [parts[first] + parts[first + 1]]
+    return tuple(_numbers()[part] for part in parts)
+
+
+def encode(text: str) -> list[int]:
+    """Return the tokens of `text`, as `bpe_encode` cuts it, by their numbers."""
+    return [token for word in words_of(text) for token in _tokens_of(word)]
+
+
+def decode(tokens: list[int]) -> str:
+    """Return the text of `tokens` up to the first `END`; half a character becomes �."""
+    if END in tokens:
+        tokens = tokens[: tokens.index(END)]
+    return b"".join(pieces()[token] for token in tokens).decode(errors="replace")
+
+
+def prompt(word: str, kind: str) -> Tensor:
+    """Return the beginning of a definition as ids (1, T), with `END` in front.
+
+    Raises:
+        ValueError: there is no such kind; the message lists them.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no kind is called {kind!r}; the kinds are {', '.join(KINDS)}")
+    return torch.tensor([[END, *encode(f"{word} ({kind}):")]])
+
+
+def card() -> str:
+    """Return the model card, in Markdown."""
+    return CARD.read_text(encoding="utf-8")

@@ -1,0 +1,210 @@
+"""Hidden tests of `GPT`: logits of published weights, with and without a cache, in chunks of any size."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from course.exercise import Ref, build, exercise
+from course.hidden.gpt.scaffold import BUILT_IN_ATTENTION, WithLayers, published
+from course.reference import gpt as reference
+from course.reference.multi_head_attention import merge_heads
+from course.reference.positional_encoding import rope
+
+V, D, LAYERS, HEADS, GROUPS, INNER = 13, 24, 2, 4, 2, 17
+FORKED = "two ways to go on from one cache"
+
+
+@exercise(
+    reference.GPT,
+    hints=(
+        "Print the shape after each step of one layer: queries, keys and values in heads, what attention finds, the "
+        "sum. Where does the residual stream pass through a norm?",
+        "Feed a text at once, then its first five tokens and the rest behind the cache. Where do the logits part?",
+        "At which position stands the first token behind a cache of five? Which keys may it see?",
+        "Call the model twice with one and the same cache, and two different tokens. Do they disturb each other?",
+    ),
+    forbidden=BUILT_IN_ATTENTION,
+    tolerance=1e-5,
+    name="GPT",
+)
+def GPT(rng):
+    """Published weights are loaded. Chunks of several tokens behind a cache show where masks and positions begin."""
+
+    def model(title, *sizes, dtype=None, **settings):
+        sizes = sizes or (V, D, LAYERS, HEADS, GROUPS, INNER)
+        made = build(title, *sizes, **settings)
+        if dtype is None:
+            made = made.call(method="double", into="model")
+        return made.call(published(rng, *sizes, dtype=dtype), method="load_published", into="model")
+
+    def ids(B, T):
+        return rng.integers(0, V, B, T)
+
+    def in_chunks(title, B, *lengths, **settings):
+        """The same text chunk by chunk, each behind the cache of those before it."""
+        case = model(title, **settings).call(ids(B, lengths[0]), into="chunk 1", carries=["cache 1"])
+        for i, length in enumerate(lengths[1:], 1):
+            case = case.call(ids(B, length), Ref(f"cache {i}"), into=f"chunk {i + 1}", carries=[f"cache {i + 1}"])
+        return case
+
+    whole = "a text at once"
+    yield model(whole, public=True, weight=2.0).call(ids(2, 7), carries=["cache"])
+    yield model("one layer, one group", V, 12, 1, 3, 1, 11).call(ids(3, 5), carries=["cache"])
+    yield model("three layers, a group for each head", V, 12, 3, 2, 2, 19).call(ids(2, 5), carries=["cache"])
+    yield in_chunks("token by token behind the cache", 2, 3, 1, 1, public=True, weight=2.0)
+    yield in_chunks("chunks of several tokens behind the cache", 2, 4, 3, 2, public=True, weight=2.0)
+    yield in_chunks("a long chunk behind a short one", 1, 2, 7)
+    fork = model(FORKED, public=True, weight=2.0).call(ids(2, 4), into="text", carries=["cache"])
+    fork = fork.call(ids(2, 2), Ref("cache"), into="one", carries=["first"])
+    fork = fork.call(ids(2, 3), Ref("cache"), into="another", carries=["second"])
+    fork = fork.call(ids(2, 1), Ref("first"), into="one, continued", carries=["third"])
+    yield fork.call(ids(2, 5), into="a new text", carries=["fourth"])
+    vectors = rng.normal(2, 5, D).requires_grad_()
+    yield model("vectors in place of ids", public=True).call(vectors, carries=["cache"]).gradients().counts_with(whole)
+    one, other = (rng.normal(1, n, D) for n in (3, 2))
+    mixed = model("vectors behind the cache").call(one, into="chunk 1", carries=["cache"]).counts_with(whole)
+    yield mixed.call(other, Ref("cache"), into="chunk 2", carries=["more"])
+    half = model("half precision, loaded into single", dtype=torch.float16, tolerance=1e-3).counts_with(whole)
+    yield half.call(ids(2, 5), carries=["cache"])
+    tied = "tokens that were not read get no gradient. Which matrix makes the logits?"
+    learns = model("the output reads the embeddings", weight=2.0).call(torch.tensor([[3, 1, 4]]), carries=["cache"])
+    yield (
+        learns.gradients(wrt="parameters")
+        .laws_only()
+        .law("every_token_learns", tokens=V, because=tied)
+        .counts_with(whole)
+    )
+    long = model("three hundred tokens", V, 12, 1, 2, 1, 11).call(ids(1, 290), into="chunk 1", carries=["cache"])
+    yield long.call(ids(1, 10), Ref("cache"), into="chunk 2", carries=["more"])
+
+
+class _Layer(reference.GPTLayer):
+    """The layer in pieces: where its tokens stand, how they are turned, and what they may see."""
+
+    def places(self, known, T):
+        return torch.arange(known, known + T)
+
+    def turned(self, x, places):
+        return rope(x, places)
+
+    def mask(self, T, known):
+        return torch.ones(T, known + T, dtype=torch.bool).tril(known)
+
+    def attend(self, y, past):
+        q, k, v = (self.in_heads(W(y)) for W in (self.W_q, self.W_k, self.W_v))
+        T, known = y.shape[1], 0 if past is None else past[0].shape[2]
+        places = self.places(known, T)
+        q, k = self.turned(q, places), self.turned(k, places)
+        if past is not None:
+            k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
+        found = reference.grouped_attention(q, k, v, self.mask(T, k.shape[2] - T))
+        return self.W_o(merge_heads(found)), (k, v)
+
+
+@GPT.misconception(
+    "The first token behind a cache of five: at which position does your RoPE put it? Print the positions you use."
+)
+class RotatesFromZeroBehindACache(WithLayers):
+    class layer(_Layer):
+        def places(self, known, T):
+            return torch.arange(T)
+
+
+@GPT.misconception("How often is the first key rotated by the time the third token is read? Print it at each call.")
+class KeysRotatedAgainAtEachCall(WithLayers):
+    class layer(_Layer):
+        def attend(self, y, past):
+            q, k, v = (self.in_heads(W(y)) for W in (self.W_q, self.W_k, self.W_v))
+            T, known = y.shape[1], 0 if past is None else past[0].shape[2]
+            if past is not None:
+                k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
+            q, k = rope(q, torch.arange(known, known + T)), rope(k)
+            return self.W_o(merge_heads(reference.grouped_attention(q, k, v, self.mask(T, known)))), (k, v)
+
+
+@GPT.misconception(
+    "Three tokens behind a cache of four: write down the seven keys and which of them each token may see. Which corner "
+    "of the mask is the diagonal in?"
+)
+class MaskAlignedAtTheTopLeft(WithLayers):
+    class layer(_Layer):
+        def mask(self, T, known):
+            return torch.ones(T, known + T, dtype=torch.bool).tril() if T > 1 else None
+
+
+@GPT.misconception("Change the last token of a text. At which positions do the logits move?")
+class SeesTheFuture(WithLayers):
+    class layer(_Layer):
+        def mask(self, T, known):
+            return None
+
+
+@GPT.misconception("Exchange the first two tokens of a text. Should the logits of the last one move? Do they?")
+class KnowsNoPositions(WithLayers):
+    class layer(_Layer):
+        def turned(self, x, places):
+            return x
+
+
+@GPT.misconception(
+    "Your rotation pairs column i of a head with i + d/2. The published weights were trained with neighbours as pairs.",
+    convention="half-split pairs, as in GPT-NeoX and LLaMA",
+)
+class RotatesHalves(WithLayers):
+    class layer(_Layer):
+        def turned(self, x, places):
+            columns = torch.cat([torch.arange(0, self.d_head, 2), torch.arange(1, self.d_head, 2)])
+            return rope(x[..., columns.argsort()], places)[..., columns]
+
+
+@GPT.misconception(
+    "Print the keys that are in the cache before and after you hand it over. Is it still the same cache?"
+)
+class CacheChangedInPlace(reference.GPT):
+    def forward(self, ids, cache=None):
+        logits, present = super().forward(ids, cache)
+        if cache is not None:
+            cache[:] = present
+        return logits, present
+
+
+@GPT.misconception("Read one text, then another one without a cache. Does the second know the first?")
+class CacheSharedByAllTexts(reference.GPT):
+    def forward(self, ids, cache=None):
+        mine = getattr(self, "cache", None)
+        logits, present = super().forward(ids, mine if cache is not None else None)
+        self.cache = present
+        return logits, present
+
+
+@GPT.misconception("What stands between the last layer and the output? The weights have a `norm.weight` of their own.")
+class NoNormAtTheEnd(reference.GPT):
+    def forward(self, ids, cache=None):
+        x = ids if ids.is_floating_point() else self.embed(ids)
+        present = []
+        for layer, past in zip(self.layers, cache or [None] * len(self.layers)):
+            x, pair = layer(x, past)
+            present.append(pair)
+        return x @ self.words.weight.T, present
+
+
+@GPT.misconception(
+    "Take one training step. Are the embedding and the matrix of the output still equal? How many numbers are learned?"
+)
+class TiedByACopy(reference.GPT):
+    def __init__(self, vocab, d_model, *sizes):
+        super().__init__(vocab, d_model, *sizes)
+        self.output = nn.Linear(d_model, vocab, bias=False)
+
+    def load_published(self, state):
+        super().load_published({**state, "output.weight": state["words.weight"]})
+        return self
+
+    def forward(self, ids, cache=None):
+        x = ids if ids.is_floating_point() else self.embed(ids)
+        present = []
+        for layer, past in zip(self.layers, cache or [None] * len(self.layers)):
+            x, pair = layer(x, past)
+            present.append(pair)
+        return self.output(self.norm(x)), present

@@ -1,0 +1,76 @@
+"""Hidden tests of `fit_power_law`: E, A and alpha of exact laws, by any method."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from course.exercise import call, exercise
+from course.reference import gpt as reference
+
+BECAUSE = "{} is not the law's: put your numbers back into the law, and compare the losses"
+
+
+@exercise(
+    reference.fit_power_law,
+    hints=(
+        "Take N four times as large each time, and losses of 3.5, 3.0 and 2.75. What do the differences do?",
+        "For a given alpha, is the law a straight line in some variable? Then E and A are what least squares gives.",
+        "Put your E, A and alpha back into the law. Do the losses come out?",
+    ),
+)
+def fit_power_law(rng):
+    """Losses that follow the law exactly. E is held to 2 % of the losses' span, alpha to 2 %, and ln A to 0.15."""
+
+    def law_of(title, N, E, drop, alpha, public=False):
+        N = torch.tensor(N, dtype=torch.float64)
+        A = drop * float(N[0]) ** alpha
+        losses = E + A / N**alpha
+        span = float(losses.max() - losses.min())
+        case = call(title, N, losses, grad=False, public=public, weight=2.0).laws_only()
+        case = case.law("entry_close", key="E", value=E, within=0.02 * span, because=BECAUSE.format("E"))
+        yield case
+        for key, value, within in (("alpha", alpha, 0.02 * alpha), ("A", A, 0.14 * A)):
+            told = {"key": key, "value": value, "within": within, "because": BECAUSE.format(key)}
+            yield case.judged_again(f"{title}: {key}", **told)
+        anything = case.judged_again(f"{title}: a dict", within=1e12, weight=0.1)
+        yield anything.counts_with(title)
+
+    yield from law_of("three sizes", [1e4, 4e4, 16e4], 2.5, 1.0, 0.5, public=True)
+    E, alpha = 1.5 + float(rng.uniform(1)), 0.3 + 0.4 * float(rng.uniform(1))
+    yield from law_of("six sizes over a factor of 300", [1e3, 3e3, 1e4, 3e4, 1e5, 3e5], E, 1.7, alpha)
+    yield from law_of("sizes in no order", [3e4, 1e3, 2e5, 7e3, 1e5], 2.0, 0.9, 0.35 + 0.3 * float(rng.uniform(1)))
+    yield from law_of("a floor of zero", [1e3, 5e3, 3e4, 2e5], 0.0, 3.0, 0.4, public=True)
+
+
+def _straight_line(N, losses):
+    """Slope and intercept of ln losses over ln N."""
+    x, y = N.double().log(), losses.log()
+    slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum()
+    return float(slope), float(y.mean() - slope * x.mean())
+
+
+@fit_power_law.misconception("Where do your losses end for an infinite N? Look at the last differences.")
+def no_floor(N, losses):
+    slope, intercept = _straight_line(N, losses)
+    return {"E": 0.0, "A": math.exp(intercept), "alpha": -slope}
+
+
+@fit_power_law.misconception("The largest N is not infinite. Is the loss of the law at this N really E?")
+def floor_at_the_smallest_loss(N, losses):
+    floor = float(losses.min())
+    slope, intercept = _straight_line(N, losses - floor + 1e-3)
+    return {"E": floor, "A": math.exp(intercept), "alpha": -slope}
+
+
+@fit_power_law.misconception("For alpha = 0.5 the loss falls as N grows. Which sign has your alpha?")
+def alpha_negative(N, losses):
+    found = reference.fit_power_law(N, losses)
+    return {**found, "alpha": -found["alpha"]}
+
+
+@fit_power_law.misconception("Put your A back into the law. Is it A, or its logarithm?")
+def logarithm_of_A(N, losses):
+    found = reference.fit_power_law(N, losses)
+    return {**found, "A": math.log(found["A"])}

@@ -1,0 +1,105 @@
+"""Hidden tests of `generate_text`: what the model reads at each call, and what comes back."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import Ref, exercise, given, stand_in
+from course.hidden.gpt.next_token import ROWS
+from course.reference import gpt as reference
+
+CHOSEN = "three texts, no choice"
+
+
+@exercise(
+    reference.generate_text,
+    hints=(
+        "Print the shape of what you hand the model at each call. The first is (B, T). And the second?",
+        "The model returns logits for every token that it read. Which of them predict the next one?",
+        "The cache that comes back is the one to hand over next. Is it?",
+        "How many tokens a text do you return for n = 3, and how often was the model called?",
+    ),
+)
+def generate_text(rng):
+    """A stand-in for the model whose scores depend on all tokens so far. It notes the shapes of what it reads."""
+
+    def certain(moods=11, vocabulary=7):
+        """In each state one token is certain, also at a temperature of two."""
+        return 250.0 * F.one_hot(rng.integers(0, vocabulary, moods), vocabulary).double()
+
+    def written(title, B, T, n, scores=None, how=None, **settings):
+        scores = certain() if scores is None else scores
+        case = given(title, model=stand_in("cached_writer", scores=scores), **settings)
+        ids = rng.integers(0, scores.shape[1], B, T)
+        return case.call(Ref("model"), ids, n, rng.generator(), on="answer", **(how or {})).read("calls", on="model")
+
+    yield written(CHOSEN, 3, 5, 7, public=True, weight=3.0)
+    yield written("a prompt of one token", 2, 1, 5, public=True)
+    yield written("one token of one text", 1, 4, 1).counts_with(CHOSEN)
+    yield written("a long text", 2, 3, 40, weight=2.0)
+    yield written("another vocabulary", 4, 6, 9, scores=certain(13, 17))
+    greedy = written("temperature 0 takes the likeliest", 3, 4, 6, rng.normal(11, 7), {"temperature": 0.0}, weight=2.0)
+    yield greedy
+    p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
+    for title, how, shares in (
+        ("draws from the model's probabilities", {}, p),
+        ("hands on temperature and top_k", {"temperature": 0.5, "top_k": 2}, torch.tensor([0.7353, 0.2647, 0, 0])),
+    ):
+        case = written(title, ROWS // 3, 2, 3, p.log()[None], how).laws_only()
+        case = case.law("shape_is", shape=(ROWS // 3, 3), because="n tokens for each text: ids of shape (B, n)")
+        yield case.law("frequencies", probabilities=shares / shares.sum(), draws=ROWS)
+
+
+def _write(model, ids, n, generator, *, read=lambda said, token: token, row=-1, keep=True, prompt=False, **how):
+    """The right loop with one piece exchanged."""
+    said, now, cache = ids, ids, None
+    for _ in range(n):
+        logits, cache = model(now, cache if keep else None)
+        token = reference.next_token(logits[:, row], generator=generator, **how)[:, None]
+        said = torch.cat([said, token], 1)
+        now = read(said, token)
+    return said if prompt else said[:, ids.shape[1] :]
+
+
+@generate_text.misconception(
+    "Print the shapes that you hand over. What is in the cache already need not be read again. What would it cost to "
+    "write 1,000 tokens so?"
+)
+def reads_everything_again(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator, read=lambda said, token: said, keep=False, **how)
+
+
+@generate_text.misconception(
+    "The cache holds the prompt, and you hand over the prompt again. How many tokens has the model read at the third "
+    "call?"
+)
+def reads_everything_behind_the_cache(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator, read=lambda said, token: said, **how)
+
+
+@generate_text.misconception("At the second call the model reads one token. How should it know of those before it?")
+def cache_not_handed_over(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator, keep=False, **how)
+
+
+@generate_text.misconception("The prompt has five tokens, and so logits at five positions. Which ones do you read?")
+def reads_the_first_row(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator, row=0, **how)
+
+
+@generate_text.misconception("For n = 3, how many columns has your result? The prompt is not asked for.")
+def returns_the_prompt(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator, prompt=True, **how)
+
+
+@generate_text.misconception("Call it with temperature=0, twice with different generators. What becomes of `how`?")
+def how_is_ignored(model, ids, n, generator, **how):
+    return _write(model, ids, n, generator)
+
+
+@generate_text.misconception("How often is the model called for n = 3? What becomes of the logits of its last call?")
+def one_call_too_many(model, ids, n, generator, **how):
+    written = _write(model, ids, n, generator, **how)
+    model(written[:, -1:], None)
+    return written

@@ -1,0 +1,146 @@
+"""Hidden tests of `next_token`: which tokens may be drawn, and how often each comes."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import build, call, draws, exercise
+from course.reference import gpt as reference
+
+OWN = "the model's own probabilities"
+ROWS = 3000
+"""Texts of a batch that all have the same logits: so many draws tell shares apart that differ by a few hundredths."""
+
+
+@exercise(
+    reference.next_token,
+    hints=(
+        "Take the probabilities 0.5, 0.3, 0.15 and 0.05. Which tokens stay for top_k = 2? And for top_p = 0.6?",
+        "Draw ten thousand tokens at a temperature of 0.5 and count them. At 0.5, is the likeliest one likelier?",
+        "For top_p, sort the probabilities and add them up. Does the token that crosses top_p stay?",
+        "Do two equal rows of one batch always get the same token?",
+    ),
+)
+def next_token(rng):
+    """Many equal rows are tallied; rows with one possible token show that each is read by itself."""
+    p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
+
+    def tallied(title, expected, temperature=1.0, top_k=None, top_p=None, shares=p, **settings):
+        order = rng.permutation(len(shares))
+        logits = shares.log()[order].expand(ROWS, -1).clone() + rng.normal(1)
+        expected = torch.tensor(expected, dtype=torch.float64)[order]
+        case = draws(title, 1, logits, temperature, top_k, top_p, rng.generator(), **settings)
+        case = case.law("shape_is", shape=(1, ROWS), because="one token a row: ids of shape (B,)")
+        if max(expected) == sum(expected):  # one token is left, which a constant may be
+            case = case.counts_with(OWN)
+        return case.law("frequencies", probabilities=expected / expected.sum(), draws=ROWS)
+
+    yield tallied(OWN, [0.5, 0.3, 0.15, 0.05], public=True, weight=2.0)
+    yield tallied("a temperature of one half", [0.25, 0.09, 0.0225, 0.0025], temperature=0.5, public=True, weight=2.0)
+    yield tallied("a temperature of two", [0.7071, 0.5477, 0.3873, 0.2236], temperature=2.0)
+    yield tallied("the two likeliest", [0.5, 0.3, 0, 0], top_k=2, public=True, weight=2.0)
+    yield tallied("the likeliest alone", [1, 0, 0, 0], top_k=1)
+    yield tallied("more than there are", [0.5, 0.3, 0.15, 0.05], top_k=9)
+    yield tallied("the fewest that reach 0.6", [0.5, 0.3, 0, 0], top_p=0.6, public=True, weight=2.0)
+    yield tallied("the fewest that reach 0.9", [0.5, 0.3, 0.15, 0], top_p=0.9)
+    yield tallied("one token reaches it", [1, 0, 0, 0], top_p=0.3, public=True)
+    yield tallied("temperature, then top_p", [1, 0, 0, 0], temperature=0.5, top_p=0.6, weight=2.0)
+    yield tallied("top_k, then top_p", [1, 0, 0, 0], top_k=2, top_p=0.6)
+    yield tallied("all three", [0.7071, 0.5477, 0.3873, 0], temperature=2.0, top_k=3, top_p=0.97)
+    tokens = rng.integers(0, 7, 11)
+    certain = torch.full((11, 7), -60.0).double().scatter(1, tokens[:, None], 0.0)
+    yield call("a possible token a row", certain, 1.0, None, None, rng.generator(), grad=False, weight=0.5).counts_with(
+        OWN
+    )
+    yield call("a temperature of zero", rng.normal(13, 5), 0.0, None, None, rng.generator(), grad=False, public=True)
+    even, throws = torch.zeros(41, 97).double(), rng.generator()
+    same = "the same generator gave two different batches. Does every random number come from `generator`?"
+    other = "two generators gave the same tokens. Where do your random numbers come from?"
+    yield (
+        build("the generator decides", even, 1.0, None, None, throws, public=True)
+        .call(even, 1.0, None, None, throws, on="answer", into="again")
+        .call(even, 1.0, None, None, rng.generator(), on="answer", into="other")
+        .laws_only()
+        .law("equal", of="model", to="again", because=same)
+        .law("different", of="model", to="other", because=other)
+    )
+
+
+def _kept(p, top_k=None, top_p=None, crossing=True, one_more=0):
+    """The probabilities of what stays."""
+    if top_k is not None:
+        least = p.topk(min(top_k + one_more, p.shape[-1])).values[..., -1:]
+        p = p.masked_fill(p < least, 0.0)
+        p = p / p.sum(-1, keepdim=True)
+    if top_p is not None:
+        sums, tokens = p.sort(-1, descending=True)
+        together = sums.cumsum(-1)
+        gone = (together - sums >= top_p) if crossing else (together > top_p)
+        p = p.masked_fill(torch.zeros_like(gone).scatter(-1, tokens, gone), 0.0)
+    return p
+
+
+def _drawing(shares=lambda z, T: (z / T).softmax(-1), draw=None, **kept):
+    """An answer that makes probabilities so, keeps so, draws so."""
+
+    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+        if temperature == 0:
+            return logits.argmax(-1)
+        p = _kept(shares(logits, temperature), top_k, top_p, **kept)
+        return draw(p, generator) if draw else torch.multinomial(p, 1, generator=generator).squeeze(-1)
+
+    return answer
+
+
+next_token.mistakes(
+    "At a temperature of 0.1, is your text bolder or tamer than at 1? Divide or multiply?",
+    temperature_multiplied=_drawing(lambda z, T: (z * T).softmax(-1)),
+)
+next_token.mistakes(
+    "Do probabilities of 0.5 and 0.3 keep their ratio when you divide both by the temperature? When does softmax come?",
+    temperature_after_the_softmax=_drawing(lambda z, T: z.softmax(-1) / T),
+)
+next_token.mistakes(
+    "Print what you draw from, for logits log 0.5 and log 0.3. How many softmaxes did they go through?",
+    softmax_of_probabilities=_drawing(lambda z, T: (z.softmax(-1) / T).softmax(-1)),
+)
+next_token.mistakes(
+    "With 0.5, 0.3, 0.15 and 0.05, how many tokens does top_k = 2 keep in your function?",
+    one_more_than_top_k=_drawing(one_more=1),
+)
+next_token.mistakes(
+    "With 0.5, 0.3, 0.15 and 0.05, the likeliest token alone does not reach 0.6. Does your function keep the one that "
+    "crosses it? And what does it keep for top_p = 0.3?",
+    drops_the_token_that_crosses=_drawing(crossing=False),
+)
+
+
+@next_token.misconception("Is top_p told of the temperature? At 0.5, the likeliest of the four tokens has 0.685.")
+def top_p_before_the_temperature(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if temperature == 0:
+        return logits.argmax(-1)
+    kept = _kept(logits.softmax(-1), top_k, top_p)
+    return torch.multinomial((kept.log() / temperature).softmax(-1), 1, generator=generator).squeeze(-1)
+
+
+@next_token.misconception(
+    "Of 0.5, 0.3, 0.15 and 0.05, top_k = 2 leaves 0.625 and 0.375. How many of these reach 0.6?",
+    convention="top-p before top-k",
+)
+def top_p_before_top_k(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if temperature == 0:
+        return logits.argmax(-1)
+    kept = _kept(_kept((logits / temperature).softmax(-1), None, top_p), top_k)
+    return torch.multinomial(kept, 1, generator=generator).squeeze(-1)
+
+
+next_token.mistakes(
+    "Give it a thousand equal rows. Does every row get a throw of its own?",
+    one_throw_for_the_batch=_drawing(
+        draw=lambda p, generator: torch.multinomial(p, 1, generator=generator).squeeze(-1)[:1].expand(len(p))
+    ),
+)
+next_token.mistakes(
+    "Give it a thousand equal rows with 0.6 and 0.4. How often should the second token come?",
+    always_the_likeliest=_drawing(draw=lambda p, generator: p.argmax(-1)),
+)

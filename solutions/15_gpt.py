@@ -1,0 +1,653 @@
+# %% [markdown]
+# # 15 A language model of your own: GPT
+#
+# Here is an entry of a dictionary:
+#
+# ```
+# nightjarrel (animal): a long-horned terrestrial fish of the family Sarcophilidae
+# ```
+#
+# There is no such fish. A network of 1.5 million numbers made it up. It learned from WordNet's definitions, and its weights came with this course.
+# At the end of this notebook your own code loads them, and you can ask for any word you like.
+#
+# The lecture shows a table of fourteen large language models. It looks like a zoo, but it is a list of parts. The models differ in their norm, in their feed-forward network, in how
+# they mark positions, and in what the heads share. You will build one row of that table, count its parameters, load its weights, and let it write.
+#
+# **You will**
+#
+# - write the parts of a modern decoder: RMSNorm, SwiGLU and attention in groups
+# - count the parameters of GPT-3, LLaMA and PaLM with one function
+# - write a GPT with a cache, and three ways to choose the next token
+# - train one on a play, and ask what a larger one would reach.
+#
+# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 165 minutes.
+# Call `hint("rms_norm")` if you are stuck.
+
+# %%
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course.data import grammar, play, wordnet
+
+# %% [markdown]
+# ## The whole picture
+#
+# A **language model** reads tokens and says how likely each token is to come next. A model that can do that can write. Draw a token, append it, and ask again.
+#
+# Topic 10 built an encoder and a decoder. GPT keeps the decoder alone. There is no source sentence, so there is no cross-attention, and what is left of a layer is causal self-attention and a feed-forward network.
+# This is the decoder of 2017 beside the one that you will build, which is LLaMA's:
+#
+# | part | Transformer, 2017 | LLaMA, and yours |
+# |---|---|---|
+# | norm | LayerNorm, behind each sublayer | RMSNorm, in front of it |
+# | positions | sinusoids, added once | RoPE, inside every attention |
+# | attention | every head has its own keys | groups of heads share them |
+# | feed-forward | ReLU | SwiGLU, with a gate |
+# | biases | yes | none |
+# | output | the embedding table again (tied) | tied in yours, its own table in LLaMA |
+#
+# One thing is missing in topic 10, and it has nothing to do with parts. Its `decode_greedy` hands the whole text to the decoder for every new word. To write 1,000 tokens, it reads $1 + 2 + \dots + 1000$ of them, which is 500,500.
+# Yours will read each token once. It keeps the keys and values of what it has read in a **cache**.
+#
+# **Dimensions.** A batch has $B$ texts of $T$ tokens. With those in the cache there are $S$. A token has width $D$. An attention has $h$ heads of width $d$ and $g$ groups. The feed-forward network is $F$ wide inside, and the vocabulary has $V$ tokens.
+#
+# ## Two small parts
+#
+# **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$.
+# LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and models train as well.
+#
+# $$\text{rms\_norm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
+#
+# ### Exercise: `rms_norm` (about 10 minutes)
+#
+# The result has the shape and dtype of `x`. Do not use `F.rms_norm` or `nn.RMSNorm`, since they are the answer themselves.
+
+
+# %% solution="rms_norm"
+def rms_norm(x: torch.Tensor, gamma: torch.Tensor, eps: float = 1e-6) -> torch.Tensor:
+    """Tokens (..., D) divided by the root of their mean square, times gamma (D,)."""
+    ### BEGIN SOLUTION
+    return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt()
+    ### END SOLUTION
+
+
+# %% check="rms_norm"
+check("rms_norm", rms_norm)
+
+# %%
+print(rms_norm(torch.tensor([3.0, 4.0]), torch.ones(2)))
+print(rms_norm(torch.tensor([30.0, 40.0]), torch.ones(2)), "from ten times as much")
+
+# %% [markdown]
+# **SwiGLU** is a feed-forward network with a gate. Two matrices lead up to width $F$. The product with $W_{gate}$ goes through SiLU, which is $z \cdot \sigma(z)$ with the sigmoid $\sigma$, and says how far each of the $F$ numbers is let through.
+# The product with $W_{up}$ says what is let through. Take $D = F = 1$, $x = 1$ and all weights 1. The gate is $1 \cdot \sigma(1) = 0.731$, what goes up is 1, and the result is 0.731. For $x = 2$ the gate is $2 \cdot \sigma(2) = 1.762$,
+# what goes up is 2, and the result is 3.523.
+#
+# $$\text{swiglu}(x) = W_{down} \big(\text{silu}(W_{gate}\, x) \odot W_{up}\, x\big)$$
+#
+# ### Exercise: `swiglu` (about 10 minutes)
+#
+# Weights are stored as `(out, in)`, as everywhere in this course. You may use `F.silu`.
+
+
+# %% solution="swiglu"
+def swiglu(
+    x: torch.Tensor, W_gate: torch.Tensor, W_up: torch.Tensor, W_down: torch.Tensor
+) -> torch.Tensor:
+    """x (..., D), W_gate and W_up (F, D), W_down (D, F) -> (..., D)."""
+    ### BEGIN SOLUTION
+    return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
+    ### END SOLUTION
+
+
+# %% check="swiglu"
+check("swiglu", swiglu)
+
+# %% [markdown]
+# ## Heads that share
+#
+# The cache holds a key and a value for every token, in every layer and every head. That is a lot. Heads need queries of their own to ask different questions, but several heads can search the same keys.
+# With four heads and two groups, heads 0 and 1 read group 0, and heads 2 and 3 read group 1. In general, head $i$ reads group $\lfloor i \,/\, (h/g) \rfloor$. With $g = h$ this is multi-head attention (topic 07). With $g = 1$ it is called
+# multi-query attention, and PaLM has it.
+#
+# What does sharing save?
+
+# %%
+predict("cache_of_a_large_model")
+
+
+# %%
+def cache_bytes(tokens, layers, groups, d_head, bytes_each=2):
+    """Keys and values of all tokens, in all layers."""
+    return tokens * layers * groups * d_head * 2 * bytes_each
+
+
+for groups in (64, 8, 1):
+    print(
+        f"{groups:>2} groups: {cache_bytes(4000, 80, groups, 128) / 1e9:6.2f} GB for 4,000 tokens"
+    )
+
+# %% [markdown]
+# ### Exercise: `grouped_attention` (about 20 minutes)
+#
+# Scores are divided by $\sqrt{d}$. The mask is boolean and broadcasts to $(B, h, T, S)$. It is True where a query may look, and `None` allows everything. A query that may look at nothing gets zeros.
+# Raise a `ValueError` if the groups do not divide the heads. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
+
+
+# %% solution="grouped_attention"
+def grouped_attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None
+) -> torch.Tensor:
+    """q (B, h, T, d), k and v (B, g, S, d) -> (B, h, T, d)."""
+    ### BEGIN SOLUTION
+    h, g = q.shape[1], k.shape[1]
+    if h % g:
+        raise ValueError(f"{g} groups cannot be shared by {h} heads equally")
+    k, v = k.repeat_interleave(h // g, dim=1), v.repeat_interleave(h // g, dim=1)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, h, T, S)
+    if mask is None:
+        return scores.softmax(-1) @ v
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1).masked_fill(~mask, 0.0) @ v
+    ### END SOLUTION
+
+
+# %% check="grouped_attention"
+check("grouped_attention", grouped_attention)
+
+# %% [markdown]
+# ## Count before you build
+#
+# How many numbers does such a model learn? Take a small one: $V = 10$, $D = 4$, two layers, two heads of width $d = 2$, one group, $F = 6$, a gate, no biases, and tied embeddings.
+#
+# | part | matrices | numbers |
+# |---|---|---|
+# | embedding | $10 \times 4$ | 40 |
+# | attention, a layer | $W_q$ and $W_o$: $4 \times 4$ each, $W_k$ and $W_v$: $2 \times 4$ each | 48 |
+# | feed-forward, a layer | $W_{gate}$, $W_{up}$ and $W_{down}$: $6 \times 4$ each | 72 |
+# | norms, a layer | two $\gamma$ of width 4 | 8 |
+# | norm at the end | one $\gamma$ | 4 |
+# | **in all** | $40 + 2 \cdot (48 + 72 + 8) + 4$ | **300** |
+#
+# ### Exercise: `decoder_parameters` (about 15 minutes)
+#
+# Write the formula. `bias=True` means a bias for every matrix but the embeddings, and a shift for every norm. `tied=False` adds a second table of $V$ rows for the output, and `positions` is the number of learned positional embeddings.
+# The heads need not fill the width. PaLM has 48 heads of width 256 in a width of 18,432.
+
+
+# %% solution="decoder_parameters"
+def decoder_parameters(
+    V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions=0
+) -> int:
+    """How many numbers a decoder learns."""
+    ### BEGIN SOLUTION
+    wide, shared = heads * d_head, groups * d_head
+    attention = 2 * D * wide + 2 * D * shared + bias * (wide + 2 * shared + D)
+    up = 2 if gated else 1
+    feed_forward = (up + 1) * D * F + bias * (up * F + D)
+    norm = D * (1 + bias)
+    tables = (1 if tied else 2) * V * D + positions * D
+    return tables + layers * (attention + feed_forward + 2 * norm) + norm
+    ### END SOLUTION
+
+
+# %% check="decoder_parameters"
+check("decoder_parameters", decoder_parameters)
+
+# %% [markdown]
+# Now to the lecture's table. It does not give $V$ and $F$, so here they are.
+
+# %%
+TABLE = {  # V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions
+    "GPT-1": (40478, 768, 12, 12, 12, 64, 3072, False, True, True, 512),
+    "GPT-3": (50257, 12288, 96, 96, 96, 128, 49152, False, True, True, 2048),
+    "BLOOM": (250880, 14336, 70, 112, 112, 128, 57344, False, True, True),
+    "LLaMA 65B": (32000, 8192, 80, 64, 64, 128, 22016, True, False, False),
+    "PaLM": (256000, 18432, 118, 48, 1, 256, 73728, True, False, True),
+    "Mistral 7B": (32000, 4096, 32, 32, 8, 128, 14336, True, False, False),
+}
+parts = {}
+for name, row in TABLE.items():
+    V, D, layers, heads, groups, d, inner, gated, *rest = row
+    attention = layers * 2 * D * d * (heads + groups)
+    total = decoder_parameters(*row)
+    parts[name] = {
+        "attention": attention,
+        "feed-forward": layers * (2 + gated) * D * inner,
+        "embeddings": total - attention - layers * (2 + gated) * D * inner,
+    }
+    print(f"{name:<10} {total:>17,}")
+show.gpt.shares(parts)
+
+# %% [markdown]
+# The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 thousand million. The count is a good detective, too. The lecture's table ticks "bias" for LLaMA. With biases
+# you would get 65.294 thousand million, and the published weights hold exactly 65,285,660,672.
+#
+# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This also corrects the cost account of topic 06. A token of GPT-3 passes through $1.7 \cdot 10^{11}$ weights, one multiplication each.
+# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288$, which is 3 % of that. The square of the length, which worried us there, outweighs all the rest from 74,000 tokens on.
+#
+# ## The model, and its cache
+#
+# The next cell gives you the weights and no computation. Their names are those under which the weights of this course are published. Look at the initialisation: the standard deviation is $1/\sqrt{D}$, so that logits begin near 1 in size.
+
+
+# %%
+class RMSNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x):
+        return rms_norm(x, self.weight)
+
+
+class GPTLayer(nn.Module):
+    """The weights of one layer. GPT.forward, below, computes with them."""
+
+    def __init__(self, d_model, n_heads, n_groups, d_ff):
+        super().__init__()
+        if d_model % (2 * n_heads) or n_heads % n_groups:
+            raise ValueError(f"{n_heads} heads in {n_groups} groups do not fit {d_model}")
+        self.d_head = d_model // n_heads
+        shared = n_groups * self.d_head
+        self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, shared, bias=False)
+        self.W_v = nn.Linear(d_model, shared, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+
+# %%
+class GPTWeights(nn.Module):
+    """All weights of a GPT. `load_published` copies published ones into them."""
+
+    def __init__(self, vocab, d_model, n_layers, n_heads, n_groups, d_ff):
+        super().__init__()
+        self.words = nn.Embedding(vocab, d_model)
+        self.layers = nn.ModuleList(
+            GPTLayer(d_model, n_heads, n_groups, d_ff) for _ in range(n_layers)
+        )
+        self.norm = RMSNorm(d_model)
+        for weight in self.parameters():
+            if weight.ndim == 2:
+                nn.init.normal_(weight, std=d_model**-0.5)
+
+    def embed(self, ids):
+        return self.words(ids)
+
+    def load_published(self, state):
+        self.load_state_dict(state)
+        return self
+
+
+# %% [markdown]
+# A layer reads the residual stream twice, each time through a norm:
+#
+# $$x \leftarrow x + W_o \, \text{attention}\big(\text{rope}(W_q\, y),\ \text{rope}(W_k\, y),\ W_v\, y\big) \quad \text{with } y = \text{norm}_1(x)$$
+# $$x \leftarrow x + \text{swiglu}(\text{norm}_2(x))$$
+#
+# After the last layer comes one more norm. The logits are the dot products with the embedding table, `self.words.weight`. So one table is the input and the output, and a step of training moves both.
+#
+# Now the cache. Suppose the model has read four tokens, and three new ones come. They stand at positions 4, 5 and 6, not 0, 1 and 2, so their queries and keys are rotated by 4, 5 and 6. There are seven keys, four from the cache and three new ones.
+# Which keys may each new token see?
+#
+# | | key 0 | 1 | 2 | 3 | 4 | 5 | 6 |
+# |---|---|---|---|---|---|---|---|
+# | token 4 | ✓ | ✓ | ✓ | ✓ | ✓ | | |
+# | token 5 | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | |
+# | token 6 | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+#
+# The diagonal ends in the lower right corner. `torch.ones(3, 7).tril()` puts it in the upper left one, and then token 4 would see a single key. `tril` takes a second argument for this.
+#
+# ### Exercise: `GPT` (about 30 minutes)
+#
+# Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$.
+
+
+# %% solution="GPT"
+class GPT(GPTWeights):
+    """model(ids (B, T), cache) -> logits (B, T, V), cache."""
+
+    def forward(self, ids, cache=None):
+        ### BEGIN SOLUTION
+        x = ids if ids.is_floating_point() else self.embed(ids)
+        present = []
+        for i, layer in enumerate(self.layers):
+            past = None if cache is None else cache[i]
+            found, keys_and_values = self.attend(layer, layer.norm1(x), past)
+            x = x + found
+            weights = layer.W_gate.weight, layer.W_up.weight, layer.W_down.weight
+            x = x + swiglu(layer.norm2(x), *weights)
+            present.append(keys_and_values)
+        return self.norm(x) @ self.words.weight.T, present
+
+    def attend(self, layer, y, past):
+        """y (B, T, D) -> (B, T, D), and the keys and values so far."""
+        q, k, v = (
+            W(y).unflatten(-1, (-1, layer.d_head)).transpose(1, 2)
+            for W in (layer.W_q, layer.W_k, layer.W_v)
+        )
+        T, known = y.shape[1], 0 if past is None else past[0].shape[2]
+        positions = torch.arange(known, known + T, device=y.device)
+        q, k = blocks.rope(q, positions), blocks.rope(k, positions)
+        if past is not None:
+            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+        mask = torch.ones(T, known + T, dtype=torch.bool, device=y.device).tril(known)
+        found = grouped_attention(q, k, v, mask)
+        return layer.W_o(found.transpose(1, 2).flatten(2)), (k, v)
+        ### END SOLUTION
+
+
+# %% check="GPT"
+check("GPT", GPT)
+
+# %% [markdown]
+# ## Weights from elsewhere
+#
+# Your class is empty so far, and its weights are noise. The next cell loads ours. They were trained on WordNet's definitions, in the form `word (kind): definition`, cut into 2,048 pieces of words.
+
+# %%
+dictionary = GPT(**wordnet.SIZES).load_published(wordnet.weights()).eval()
+line = "blorbel (plant): a tropical tree with yellow flowers"
+ids = torch.tensor([[wordnet.END, *wordnet.encode(line), wordnet.END]])
+with torch.no_grad():
+    logits, _ = dictionary(ids[:, :-1])
+log_p = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze()
+print([wordnet.decode([token]) for token in ids[0, 1:-1].tolist()])
+print(f"{-log_p.sum().item():.2f} nats for the whole line")
+
+# %% [markdown]
+# Our own code gives 48.18 nats for this line. If yours gives the same, your model computes what ours does, down to the last rotation.
+#
+# ## Choose the next token
+#
+# The model gives probabilities. Which token do you take? Say that four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05.
+#
+# - **Temperature** divides the logits. At $\tfrac12$ each probability is squared, before all are normalised again.
+# - **Top-k** keeps the $k$ likeliest tokens. With $k = 2$ they share the rest: 0.625 and 0.375.
+# - **Top-p** keeps the fewest tokens, likeliest first, whose probabilities reach $p$. For $p = 0.6$ the first has 0.5, which is not enough. So the second one stays, too, and again 0.625 and 0.375 are left.
+
+# %%
+predict("likeliest_of_four_at_half_the_temperature")
+
+# %%
+logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
+for temperature in (2.0, 1.0, 0.5, 0.1):
+    p = (logits / temperature).softmax(0)
+    print(f"temperature {temperature:>3}:  " + "  ".join(f"{share:.3f}" for share in p))
+
+# %% [markdown]
+# The order of the three matters. At temperature $\tfrac12$ the first token has 0.685, and it reaches $p = 0.6$ alone. If top-p came first, two tokens would stay, with 0.735 and 0.265. Libraries differ. Ours divides by the temperature, then takes top-k,
+# then normalises, then takes top-p.
+#
+# ### Exercise: `next_token` (about 20 minutes)
+#
+# Draw a token for each row of `logits`. A temperature of 0 takes the likeliest. `None` leaves a step out, and a `top_k` above $V$ keeps everything. All chance comes from `generator`.
+
+
+# %% solution="next_token"
+def next_token(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """logits (B, V) -> ids (B,)."""
+    ### BEGIN SOLUTION
+    if temperature == 0:
+        return logits.argmax(-1)
+    logits = logits / temperature
+    if top_k is not None:
+        least = logits.topk(min(top_k, logits.shape[-1])).values[:, -1:]
+        logits = logits.masked_fill(logits < least, -torch.inf)
+    p = logits.softmax(-1)
+    if top_p is not None:
+        likeliest, tokens = p.sort(-1, descending=True)
+        before = likeliest.cumsum(-1) - likeliest
+        kept = likeliest.masked_fill(before >= top_p, 0.0)
+        p = torch.zeros_like(p).scatter(-1, tokens, kept)
+    return torch.multinomial(p, 1, generator=generator).squeeze(-1)
+    ### END SOLUTION
+
+
+# %% check="next_token"
+check("next_token", next_token)
+
+# %% [markdown]
+# ### Exercise: `generate_text` (about 15 minutes)
+#
+# Let the model write `n` tokens for each text. Hand over the whole prompt first. From then on, hand over the one new token of every text and the cache that came back. So the model is called exactly `n` times. Return the new tokens, without the prompt.
+# `how` holds the settings of `next_token`.
+
+
+# %% solution="generate_text"
+def generate_text(model, ids, n, generator, **how):
+    """ids (B, T) -> the next n tokens of each text, (B, n)."""
+    ### BEGIN SOLUTION
+    read, cache, written = ids, None, []
+    for _ in range(n):
+        with torch.no_grad():
+            logits, cache = model(read, cache)
+        read = next_token(logits[:, -1], generator=generator, **how)[:, None]
+        written.append(read)
+    return torch.cat(written, dim=1)
+    ### END SOLUTION
+
+
+# %% check="generate_text"
+check("generate_text", generate_text)
+
+# %% [markdown]
+# ## A dictionary of words that do not exist
+#
+# Now ask it. A definition ends with token 0. Put in your own name, or the name of your street.
+
+
+# %%
+def define(word, kind, number=0, **how):
+    """A definition; another number gives another one."""
+    how = {"temperature": 0.7, "top_p": 0.9} | how
+    dice = torch.Generator().manual_seed(number)
+    tokens = generate_text(dictionary, wordnet.prompt(word, kind), 60, dice, **how)
+    return f"{word} ({kind}):{wordnet.decode(tokens[0].tolist())}"
+
+
+for word, kind in [
+    ("blorbel", "plant"),
+    ("snorkfish", "animal"),
+    ("quibblement", "act"),
+    ("neuralist", "person"),
+    ("overgrok", "verb"),
+    ("Mount Zibble", "place"),
+]:
+    print(define(word, kind))
+
+# %% [markdown]
+# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. The card says what the model was trained on and what it is bad at. Read it before you show the dictionary to your friends.
+#
+# How good is it? Models with different tokenisers are compared in **bits a byte** (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
+#
+# | model | bits a byte |
+# |---|---|
+# | topic 01's best n-gram over bytes, with $n = 7$ | 1.64 |
+# | a bigram over the same pieces of words | 1.92 |
+# | a trigram over them | 1.54 |
+# | this GPT | **1.26** |
+#
+# Does the kind matter? Here is one word as three kinds, at three temperatures.
+
+# %%
+for kind in ("food", "feeling", "made thing"):
+    print(define("flimmer", kind, temperature=0))
+for temperature in (0.3, 0.7, 1.5):
+    how = {"temperature": temperature, "top_p": 1.0}
+    print(f"{temperature}:", define("flimmer", "food", number=1, **how))
+
+# %% [markdown]
+# At a temperature of 0 it takes the likeliest token each time, and is caught in a loop of mixtures. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
+# It knows nothing of blorbels, and little of the world. Mount Zibble lies in Georgia on the Mediterranean.
+#
+# ## The task: a play
+#
+# Training our dictionary took 50 minutes on one core. The next model learns in 20 seconds, from a text whose truth is known. It is a **play**. Two people speak in turn, each with a surname that is new in every text. What they say is a sentence of topic 09's grammar.
+
+# %%
+seed(0)
+texts = play.draw(200, torch.Generator().manual_seed(1))
+print(play.decode(texts[0]))
+truth = play.next_token(texts[:40, :-1])
+surprise = -truth.gather(-1, texts[:40, 1:, None]).log()
+print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
+
+# %% [markdown]
+# The first time that Boris speaks, no model can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
+# with the one before it, and a head of the next layer can then find "the token behind Boris". Such a pair is called an **induction head**.
+#
+# ### Exercise: the training loop (about 20 minutes)
+#
+# Write `train`. A batch holds texts of 65 tokens, so 64 are read and 64 are predicted. Let the learning rate fall to zero, with `len(batches)`, the number of batches to come. Your score is the loss on the words of the sentences, compared with the source's own. Full marks need a
+# loss of at most 0.1 nats a word above the source. Losses of 0.25 and 0.6 above it earn part of the points. Surnames earn none, because whether induction is learned in time depends on the seed.
+
+
+# %% solution="gpt_task"
+def train(model, batches):
+    """Trains on `for (ids,) in batches`, ids (B, 65), and logs each loss."""
+    ### BEGIN SOLUTION
+    optimizer = torch.optim.AdamW(model.parameters(), lr=8e-3)
+    steps = len(batches)
+    for step, (ids,) in enumerate(batches):
+        optimizer.param_groups[0]["lr"] = 8e-3 * (1 - step / steps)
+        logits, _ = model(ids[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        batches.log(loss)
+    ### END SOLUTION
+
+
+# %%
+record = fit("gpt_task", lambda: GPT(len(play.words()), 64, 2, 4, 2, 128), train)
+
+# %% check="gpt_task"
+check("gpt_task", record.model)
+
+# %% [markdown]
+# Does it look back? The next cell asks for the probability of the right surname, the first time that a person speaks, the second time, and so on.
+
+# %%
+with torch.no_grad():
+    logits, _ = record.model(texts[:, :-1].to(device()))
+p = logits.softmax(-1).cpu().gather(-1, texts[:, 1:, None]).squeeze(-1)
+found = [[] for _ in range(5)]
+for row, text in enumerate(texts.tolist()):
+    spoken = {}
+    for place, token in enumerate(text):
+        if play.words()[token] in play.SURNAMES:
+            times = spoken[text[place - 1]] = spoken.get(text[place - 1], 0) + 1
+            if times <= len(found):
+                found[times - 1].append(p[row, place - 1].item())
+show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.SURNAMES))
+
+# %% [markdown]
+# The first bar can only be a guess. The later ones are far above it, so the model does look back, and it is still far from certain. Induction comes late and suddenly. In our ten trainings nine models had learned it after 12,000 texts, and one had hardly begun. After 8,000 texts that one still guessed,
+# although its sentences were as good as those of the others. A mean loss hides such a step.
+#
+# ## What would longer training reach?
+#
+# The loss of language models falls with their size, with the text that they read, and with the computation. It falls by a law, and people plan trainings of months with it. Here are three losses: 3.5 after 10,000 texts, 3.0 after 40,000 and 2.75 after 160,000. Each time there are four times as many texts, and the drop halves, from 0.5 to 0.25.
+# The next drops would be 0.125 and 0.0625, so all further ones add up to 0.25, and the loss never passes $2.75 - 0.25 = 2.5$. A drop that halves when $N$ quadruples goes with $1/\sqrt{N}$. At $N = 10{,}000$ the loss is $3.5 - 2.5 = 1$ above its floor, so the factor is 100:
+#
+# $$L(N) = E + \frac{A}{N^\alpha} = 2.5 + \frac{100}{N^{0.5}}$$
+#
+# $E$ is what is left at the end. If the model is large enough, it is the entropy of the source. $N$ may also count the parameters. Then the text must be long enough.
+#
+# ### Exercise: `fit_power_law` (about 15 minutes)
+#
+# Find $E$, $A$ and $\alpha$ from three or more numbers $N$ and their losses. Any method is fine. For a given $\alpha$ the law is a straight line in $N^{-\alpha}$, so least squares gives $E$ and $A$, and only $\alpha$ has to be searched for.
+
+
+# %% solution="fit_power_law"
+def fit_power_law(N: torch.Tensor, losses: torch.Tensor) -> dict[str, float]:
+    """N (M,) and losses (M,) -> {"E": ..., "A": ..., "alpha": ...}."""
+    ### BEGIN SOLUTION
+    N, losses = N.double(), losses.double()
+    best = None
+    for alpha in torch.arange(0.05, 2.0, 0.001).tolist():
+        columns = torch.stack([torch.ones_like(N), (N / N[0]) ** -alpha], dim=1)
+        line = torch.linalg.lstsq(columns, losses[:, None]).solution
+        error = (columns @ line - losses[:, None]).square().sum().item()
+        if best is None or error < best[0]:
+            best = error, line[0].item(), line[1].item() * N[0].item() ** alpha, alpha
+    return {"E": best[1], "A": best[2], "alpha": best[3]}
+    ### END SOLUTION
+
+
+# %% check="fit_power_law"
+check("fit_power_law", fit_power_law)
+
+# %% [markdown]
+# We trained the play's model on 1,600 to 25,600 texts, four times each. `play.RUNS` holds the mean losses on words of new texts. What would it reach with endless training? The source knows.
+
+# %%
+N, losses = (torch.tensor(column, dtype=torch.float64) for column in zip(*play.RUNS))
+law = fit_power_law(N, losses)
+print({name: round(value, 3) for name, value in law.items()})
+show.gpt.scaling(N, losses, law, play.ENTROPY)
+
+# %% [markdown]
+# The fitted floor is 2.606, and the entropy of these words is 2.604. From five trainings that all ended above it, the law finds the entropy. It is no magic. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
+# We also tried other sizes of the model. From 9,000 parameters on, the words gain nothing more, since this grammar is small. WordNet would gain from every size that you can pay for.
+#
+# ## Play
+#
+# Type the beginning of a definition. The grey bars are the model's probabilities for the next token. The orange ones are what your `next_token` draws. The small picture shows how the cache grows with the text, for one group, two and four.
+#
+# Which top-p leaves a single token? Can you find a text after which the model is nearly certain? What does top-k = 1 do to the temperature?
+
+# %%
+show.gpt.sampler(dictionary, next_token)
+
+# %% [markdown]
+# ## In your own words (about 10 minutes)
+#
+# Your dictionary defines *blorbel* without hesitation. A friend says: "So it understands how words are built, and it only needs more data to tell the truth." Say what the model has learned, and how you can tell. Then say which of its errors more data or a larger model would mend, and which they
+# would not. Write four to six sentences.
+
+# %% [markdown] question="gpt_question"
+# The model has learned which pieces of words follow each other in definitions. It writes the form of a definition, with a genus and a difference, and it matches the kind: a plant gets flowers, a person does something. From the spelling it takes endings, such as *-ist*. I can tell because the same word gets another
+# definition with every seed, and because the kind decides more than the word.
+#
+# More data or more parameters would mend grammar, contradictions within a line, and facts about words that occur in the data, since all of these lower the loss. They would not make the definition of *blorbel* true, because there is nothing to be true to. The loss rewards what is likely to stand in a dictionary, and never asks whether the word exists. A model that says "there is no such word" would need
+# examples of that answer, or another goal.
+
+# %% [markdown]
+# ## What you built
+#
+# A GPT predicts the next token, and it writes by doing so again and again. Its layers are RMSNorm, grouped attention with RoPE and SwiGLU. A cache keeps keys and values, so each token is read once.
+#
+# | you wrote | the field says | you meet it again as |
+# |---|---|---|
+# | `rms_norm` | RMSNorm | `nn.RMSNorm` |
+# | `swiglu` | SwiGLU, a gated feed-forward network | `LlamaMLP` in `transformers` |
+# | `grouped_attention` | grouped-query attention | `enable_gqa=True` in `F.scaled_dot_product_attention` |
+# | `decoder_parameters` | parameter count | every model card |
+# | `GPT` | decoder-only Transformer, KV cache | `LlamaForCausalLM` |
+# | `next_token` | temperature, top-k and nucleus sampling | `model.generate(top_p=...)` |
+# | `fit_power_law` | scaling law | the Chinchilla paper |
+#
+# ## Going further
+#
+# - **Another order.** Exchange two lines of `next_token`, so that top-p comes before the temperature. Read ten definitions of each kind. Can you tell them apart?
+# - **Without a cache.** Write 200 tokens with and without it, and measure the seconds. At which length does the cache pay?
+# - **Look for induction.** Give the dictionary twenty random tokens twice in a row. Is the second reading cheaper than the first? Ours costs 12.5 nats a token at first and 11.9 the second time, which is hardly induction. It never read a text in which looking back would have paid.
+# - **Start at 0.02.** Train the play from weights of standard deviation 0.02, as GPT-2 does, with `variant="small"`. What becomes of the surnames?
+# - **Read.** H. Touvron and others, [LLaMA](https://arxiv.org/abs/2302.13971) (2023), section 2.2, is this notebook's list of parts. J. Hoffmann and others, [Training compute-optimal large language models](https://arxiv.org/abs/2203.15556) (2022),
+#   fit the law with a second term for the data. A. Holtzman and others, [The curious case of neural text degeneration](https://arxiv.org/abs/1904.09751) (2020), invented top-p. C. Olsson and others,
+#   [In-context learning and induction heads](https://arxiv.org/abs/2209.11895) (2022), watched induction appear.
+# - **Next.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
+#   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
+
+# %%
+progress()

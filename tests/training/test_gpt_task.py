@@ -1,0 +1,60 @@
+"""The play over ten seeds: the notebook's loop clears every bar, and the commonest bugs do not.
+
+Measured over ten seeds with the notebook's loop, in nats a word above the source: 0.01 to 0.03 after 12,000 texts, and
+0.03 to 0.07 after 8,000. After 8,000 texts, without positions 0.20 to 0.26, with a constant learning rate 0.07 to 0.14,
+from weights of deviation 0.02 0.03 to 0.11. The loss of a surname that was said before is 0.71 to 0.89 with the
+notebook's loop, and 1.6 with one seed of ten; guessing has 2.77. After 8,000 texts that seed still guesses, so surnames
+are drawn in the notebook, and earn nothing.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course import data
+from course.data import play
+from course.hidden.gpt.GPT import KnowsNoPositions
+from course.hidden.gpt.gpt_task import gpt_task
+from course.reference.gpt import GPT
+from course.syllabus import find_item
+from tests.training.judged import verdict_on
+
+pytestmark = pytest.mark.slow
+
+SEEDS = range(10)
+BUDGET = find_item("gpt_task")[1].budget.cpu
+SIZES = len(play.words()), 64, 2, 4, 2, 128
+
+
+def trained(seed, model=GPT, lr=8e-3):
+    """The notebook's model and loop, and its budget."""
+    torch.manual_seed(seed)
+    built = model(*SIZES)
+    optimizer = torch.optim.AdamW(built.parameters(), lr=lr)
+    stream, steps = data.stream("gpt_task", torch.Generator().manual_seed(seed)), BUDGET // play.BATCH
+    for step in range(steps):
+        (ids,) = next(stream)
+        optimizer.param_groups[0]["lr"] = lr * (1 - step / steps)
+        logits, _ = built(ids[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return built
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_notebooks_loop_gets_full_marks(seed):
+    assert verdict_on("gpt_task", trained(seed), seed).kind == "passed"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_positions_it_does_not(seed):
+    assert verdict_on("gpt_task", trained(seed, KnowsNoPositions), seed).score < gpt_task.points
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_small_steps_do_not(seed):
+    assert verdict_on("gpt_task", trained(seed, lr=2e-4), seed).score < gpt_task.points
