@@ -546,6 +546,9 @@ for name, table in vectors.items():
 #
 # <!-- needs: 03_rnn -->
 # You build a recurrent network in topic 03.
+#
+# <!-- needs: 13_tokens -->
+# In topic 13 you learn word vectors by negative sampling, and cut a word that no vocabulary knows into pieces.
 
 # %%
 progress()

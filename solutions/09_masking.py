@@ -768,6 +768,9 @@ show.masking.painter(masked_softmax)
 #
 # <!-- needs: 10_encoder_decoder -->
 # - **Next.** Topic 10 builds the whole Transformer. One half of it sees everything and the other half sees only the past, and your masks make the difference.
+#
+# <!-- needs: 15_gpt -->
+# Topic 15 takes your causal language model further, to a GPT that is built like today's large ones.
 
 # %%
 progress()

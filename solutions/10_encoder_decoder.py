@@ -956,6 +956,9 @@ show.encoder_decoder.translator(model, decode_greedy)
 #
 # <!-- needs: 11_vit_patches -->
 # - **Next.** Your encoder works on vectors and never asks where they come from. Topic 11 feeds it pieces of images.
+#
+# <!-- needs: 15_gpt -->
+# Topic 15 keeps the decoder alone, as GPT does. It gives the decoder a cache, so that each word is read once, and lets it write.
 
 # %%
 progress()

@@ -645,6 +645,9 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # - **Read.** R. Sennrich, B. Haddow, A. Birch, [Neural machine translation of rare words with subword units](https://arxiv.org/abs/1508.07909) (2016), brought BPE to language. A. Radford and others,
 #   *Language models are unsupervised multitask learners* (2019), took bytes. T. Mikolov and others, [Distributed representations of words and phrases](https://arxiv.org/abs/1310.4546) (2013), has the loss, and O. Levy and Y. Goldberg,
 #   *Neural word embedding as implicit matrix factorization* (2014), has its answer. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), uses WordPiece.
+#
+# <!-- needs: 15_gpt -->
+# - **Next.** You can cut any text into pieces. Topic 15 trains a model that guesses the next piece, and lets it write.
 
 # %%
 progress()
