@@ -141,14 +141,15 @@ def constant(pair: Pair) -> Relation | None:
 def an_input(pair: Pair) -> Claims:
     """What was given comes back."""
     for name, given in pair.inputs.items():
-        yield f"these are the values of {name}, unchanged", pair.seen, given
+        what = "the values are those of" if pair.seen.dim() else "it is the value of"
+        yield f"{what} {name}, unchanged", pair.seen, given
 
 
 @claimed
 def another_result(pair: Pair) -> Claims:
     """One result stands where another belongs."""
     for name, right in pair.others.items():
-        yield f"this is what {name} should be", pair.seen, right
+        yield f"{'the values are' if pair.seen.dim() else 'it is'} what {name} should be", pair.seen, right
 
 
 @claimed

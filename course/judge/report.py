@@ -45,7 +45,7 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
         "partial": tally,
         "wrong": tally if ran else "not right yet",
         "error": "your code raised an error" if public else f"your code raised an error, {tally}",
-        "forbidden": "your code uses a call that does the exercise",
+        "forbidden": "your code uses a forbidden call",
         "time": f"out of time, {tally}",
         "memory": f"out of memory, {tally}",
         "missing": "nothing to check yet" if public else f"no answer, {tally}",

@@ -39,7 +39,7 @@ def minus_forgotten(log_probs):
     return math.exp(log_probs.sum().item() / log_probs.numel())
 
 
-@hears("transition_matrix", "the values add up to 1 along axis 0, and should do so along axis 1")
+@hears("transition_matrix", "the values sum to 1 along axis 0, but they should sum to 1 along axis 1")
 def normalised_down(ids, vocab_size, alpha=0.0):
     C = torch.full((vocab_size, vocab_size), alpha)
     for a, b in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
@@ -134,7 +134,7 @@ def _gates(x, h, W, U, b):
     return (x @ W.T + h @ U.T + b).chunk(4, -1)
 
 
-@hears("lstm_cell", "in result 2 of 2, this is what result 1 of 2 should be (the other result is right)")
+@hears("lstm_cell", "in result 2 of 2, the values are what result 1 of 2 should be (the other result is right)")
 def h_for_c(x, h, c, W, U, b):
     i, f, g, o = _gates(x, h, W, U, b)
     h = o.sigmoid() * (f.sigmoid() * c + i.sigmoid() * g.tanh()).tanh()
@@ -235,7 +235,7 @@ def rolled_to_the_left(targets, sos):
     return shifted
 
 
-@hears("shift_right", "these are the values of `targets`, unchanged")
+@hears("shift_right", "the values are those of `targets`, unchanged")
 def no_shift(targets, sos):
     return targets.clone()
 

@@ -155,11 +155,11 @@ def test_results_and_inputs_are_known():
     h, c, x = (numbers(n, 3, 4) for n in range(3))
     assert (
         said(((h, c), (c, c)))[0]
-        == "in result 1 of 2, this is what result 2 of 2 should be (the other result is right)"
+        == "in result 1 of 2, the values are what result 2 of 2 should be (the other result is right)"
     )
     assert said(((h, c), (h, -c)))[0] == "in result 2 of 2, the signs are reversed (the other result is right)"
     case = call("case", x, grad=False, tolerance=1e-6)
-    for answer, words in ((x, "these are the values of `x`, unchanged"), (h + x, "too large by `x`")):
+    for answer, words in ((x, "the values are those of `x`, unchanged"), (h + x, "too large by `x`")):
         assert words in said((h, answer), cases=[case])[0]
     assert (
         "too small by 2 times `x`" in said((h, h - 2 * x[0]), cases=[call("case", x[0], grad=False, tolerance=1e-6)])[0]
