@@ -123,12 +123,11 @@ def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[...,
     def multiply(matrix: Tensor, r: int, split: Callable[[Tensor, int], Any]) -> Tensor:
         made = split(matrix, r)
         if not isinstance(made, tuple | list) or len(made) != 2:
-            raise ValueError(f"B and A are asked for, two matrices, and what came is {kinds(made)}")
+            raise ValueError(f"expected two matrices B and A, got {kinds(made)}")
         B, A = made
         if tuple(B.shape) != tuple(B_shape) or tuple(A.shape) != tuple(A_shape):
-            raise ValueError(
-                f"B is {tuple(B.shape)} and A {tuple(A.shape)}; {tuple(B_shape)} and {tuple(A_shape)} were asked for"
-            )
+            right, found = f"B {tuple(B_shape)} and A {tuple(A_shape)}", f"{tuple(B.shape)} and {tuple(A.shape)}"
+            raise ValueError(f"expected matrices of shape {right}, got {found}")
         return torch.matmul(B, A)
 
     return multiply

@@ -222,8 +222,8 @@ class _Run:
             asked = "a tensor" if step.on not in ("model", "answer") and hasattr(Tensor, step.method) else ""
             target = _part(target, step.method, asked=asked)
         if not callable(target):
-            called = f"`{step.method}`" if step.method else "what came"
-            raise TypeError(f"{called} is to be called, and {_what(target)} cannot be")
+            called = f"`{step.method}`" if step.method else "your result"
+            raise TypeError(f"{called} should be callable, but it is {_what(target)}")
         return target
 
     def _parameters(self, step: Step) -> dict[str, nn.Parameter]:
@@ -262,7 +262,7 @@ class _Run:
 
 
 class WrongKind(AttributeError):
-    """The answer raised nothing, and what came of it is not of the kind that is asked for."""
+    """The answer raised nothing, but returned another kind of thing than the task asks for."""
 
 
 def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
@@ -280,11 +280,11 @@ def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
             raise
     module = hasattr(nn.Module, name)
     if value is None or asked or (module and not isinstance(value, nn.Module)):
-        hint = ": is there a `return`?" if value is None else ""
-        asked = asked or ("an `nn.Module`" if module else f"`{name}`")
-        raise WrongKind(f"{asked} is asked for, and {_what(value)} came{hint}")
-    lacks = "has none" if path in ("", name) else f"has no `{name}`"
-    raise WrongKind(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
+        hint = ". Is a `return` missing?" if value is None else ""
+        asked = asked or ("an `nn.Module`" if module else f"an object with `{name}`")
+        raise WrongKind(f"expected {asked}, got {_what(value)}{hint}")
+    lacks = "does not have it" if path in ("", name) else f"has no `{name}`"
+    raise WrongKind(f"the check needs `{path or name}`, but {_what(value)} {lacks}")
 
 
 def _what(value: Any) -> str:
@@ -296,17 +296,17 @@ def _no_parameter(model: nn.Module, name: str, own: Mapping[str, Tensor]) -> Att
     tensor = model.state_dict(keep_vars=True).get(name)
     twin = next((other for other, one in own.items() if one is tensor), "")
     if twin:
-        return AttributeError(f"`{name}` is the same parameter as `{twin}`, and each is asked for by itself")
+        return AttributeError(f"`{name}` is the same parameter as `{twin}`, but they should be two parameters")
     names = ", ".join(f"`{other}`" for other in own) or "none"
-    return AttributeError(f"a parameter `{name}` is asked for, and {_what(model)} has {names}")
+    return AttributeError(f"expected a parameter `{name}`, but {_what(model)} has {names}")
 
 
 def _copy(value: Tensor, parameter: Tensor, name: str) -> None:
     try:
         parameter.copy_(value)
     except RuntimeError:
-        sizes = f"{tuple(value.shape)} is asked for, and it is {tuple(parameter.shape)}"
-        raise ValueError(f"the parameter `{name}` has another shape: {sizes}") from None
+        sizes = f"expected the shape {tuple(value.shape)}, got {tuple(parameter.shape)}"
+        raise ValueError(f"{sizes} for the parameter `{name}`") from None
 
 
 def home_of(answer: Any) -> torch.device | None:

@@ -40,7 +40,7 @@ def find(name: str) -> Exercise:
     except (Exception, SystemExit) as error:
         raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
     if not isinstance(found, Exercise):
-        raise Undeclared(f"{path} declares no exercise {name}, which {topic.named_in} names")
+        raise Undeclared(f"{topic.named_in} names the exercise {name}, but {path} does not declare it")
     return found
 
 
@@ -57,7 +57,7 @@ def own_tests(topic: Topic) -> Path:
 def _there(path: Path, shown: Path | None = None) -> Path:
     """The path that is `shown` to people, of a file that must be there."""
     if not path.is_file():
-        raise Undeclared(f"there is no {shown or path}: write it first")
+        raise Undeclared(f"{shown or path} is missing. Write it first")
     return shown or path
 
 

@@ -22,6 +22,8 @@ from .difference import Difference
 GRADIENT_SLACK = 10.0
 """Gradients are sums over many terms: they are compared ten times more loosely than values."""
 
+NO_GRAPH = "the values are right, but no gradient can flow back. Where is the computation graph cut?"
+
 LEARNING = "what learns"
 """What `Case.learning` calls its names, unless told otherwise."""
 
@@ -36,9 +38,9 @@ def values_differ(case: Case, expected: Recording, seen: Recording, signature: S
         else:
             found = _differ(value, seen.outputs.get(name), tolerance, free_float, top=True)
             if found is not None and name == LEARNING:
-                found = replace(found, message=found.message.replace("not the right keys:", "of the names that learn,"))
+                found = replace(found, message=found.message.replace("the keys", "the names of trainable parameters"))
             if found is not None and seen.outputs.get(name) is None:
-                found = replace(found, message=f"{found.message}: is there a `return`?")
+                found = replace(found, message=f"{found.message}. Is a `return` missing?")
         if found is not None:
             return found
     return None
@@ -75,7 +77,7 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
         return _wrong_type(expected, seen)
     if isinstance(expected, int) and isinstance(seen, int):
         if isinstance(expected, bool):
-            words = "not the right answer"
+            words = "wrong"
         else:
             words = "too large" if seen > expected else "too small"
         return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is {words}")
@@ -110,12 +112,12 @@ def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bo
     if not same_kind:
         return _wrong_type(expected, seen)
     if len(seen) != len(expected):
-        return Difference("type", f"{len(expected)} results were expected, and {len(seen)} came")
+        return Difference("type", f"expected {len(expected)} results, got {len(seen)}")
     for position, (one, other) in enumerate(zip(expected, seen, strict=True)):
         found = _differ(one, other, tolerance, free_float)
         if found is not None:
-            there = "," if found.message.startswith("result ") else ":"
-            return Difference(found.kind, f"result {position + 1} of {len(expected)}{there} {found.message}")
+            where = f"in result {position + 1} of {len(expected)}"
+            return Difference(found.kind, f"{where}, {found.message.removeprefix('in ')}")
     return None
 
 
@@ -125,20 +127,20 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
     missing = [key for key in expected if key not in seen]
     extra = [key for key in seen if key not in expected]
     if missing and extra and type(missing[0]) is not type(extra[0]):
-        return Difference("type", f"a key is {_named_type(extra[0])}, and {_named_type(missing[0])} was expected")
+        return Difference("type", f"expected {_named_type(missing[0])} as a key, got {_named_type(extra[0])}")
     if missing or extra:
         return _members_differ(missing, extra, "keys")
     for key, value in expected.items():
         found = _differ(value, seen[key], tolerance, free_float)
         if found is not None:
-            return Difference(found.kind, f"at {key!r:.60}: {found.message}")
+            return Difference(found.kind, f"at {key!r:.60}, {found.message}")
     return None
 
 
 def _members_differ(missing: Collection[Any], extra: Collection[Any], what: str) -> Difference | None:
     parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
     example = f", such as {next(iter(extra))!r:.60}" if extra else ""
-    return Difference("values", f"not the right {what}: {' and '.join(parts)}{example}") if parts else None
+    return Difference("values", f"the {what} are wrong, with {' and '.join(parts)}{example}") if parts else None
 
 
 def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
@@ -147,11 +149,11 @@ def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: b
     if seen.shape != expected.shape:
         return _wrong_shape(expected, seen, tolerance)
     if seen.dtype != expected.dtype and not (free_float and seen.is_floating_point() and expected.is_floating_point()):
-        return Difference("dtype", f"the type is {_dtype(seen)}, and {_dtype(expected)} was expected")
+        return Difference("dtype", f"expected the dtype {_dtype(expected)}, got {_dtype(seen)}")
     if not agree(expected, seen, tolerance):
         return Difference("values", _value_message(expected, seen, tolerance))
     if expected.requires_grad and not seen.requires_grad:
-        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
+        return Difference("gradient", NO_GRAPH)
     return None
 
 
@@ -177,8 +179,8 @@ def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Seq
     if expected is None:
         return None
     if seen is None:
-        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
-    wrong = Difference("gradient", "the values are right, but the gradient of one of the inputs is not")
+        return Difference("gradient", NO_GRAPH)
+    wrong = Difference("gradient", "the values are right, but the gradient of one input is wrong")
     named, theirs = _named(expected), _named(seen)
     if named is None or theirs is None:
         return wrong
@@ -187,12 +189,12 @@ def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Seq
         if one is None or (other is None and not _is_felt(one, tolerance)):
             continue
         if other is None:
-            return Difference("gradient", "the values are right, but no gradient reaches one of the inputs")
+            return Difference("gradient", "the values are right, but no gradient reaches one input")
         if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape != other.shape:
             return wrong
         if not agree(one, other, tolerance):
             lost = bool(other.isnan().any())
-            return replace(wrong, message=wrong.message.replace("is not", "is NaN")) if lost else wrong
+            return replace(wrong, message=wrong.message.replace("is wrong", "is NaN")) if lost else wrong
     return None
 
 
@@ -212,16 +214,16 @@ def _is_felt(gradient: Any, tolerance: float) -> bool:
 
 
 def _wrong_type(expected: Any, seen: Any) -> Difference:
-    return Difference("type", f"{_named_type(expected)} was expected, and {_named_type(seen)} came")
+    return Difference("type", f"expected {_named_type(expected)}, got {_named_type(seen)}")
 
 
 def _wrong_shape(expected: Tensor, seen: Tensor, tolerance: float) -> Difference:
-    message = f"the shape is {tuple(seen.shape)}, and {tuple(expected.shape)} was expected"
+    message = f"expected the shape {tuple(expected.shape)}, got {tuple(seen.shape)}"
     for order in itertools.permutations(range(seen.dim())) if 2 <= seen.dim() <= 4 else ():
         if seen.permute(order).shape == expected.shape and agree(expected, seen.permute(order), tolerance):
-            return Difference("shape", f"{message}; the values are right in the order of axes {order}")
+            return Difference("shape", f"{message}. The values are right with the axes in the order {order}")
     if seen.numel() == expected.numel():
-        message += "; the number of values is right"
+        message += ", which holds the right number of values"
     return Difference("shape", message)
 
 
@@ -248,13 +250,13 @@ def _how_many(e: Tensor, s: Tensor, tolerance: float, words: tuple[str, str]) ->
     """How many numbers are wrong, and whether all of them are, in `words`, too small or too large."""
     wrong = ~torch.isclose(s, e, rtol=tolerance, atol=tolerance, equal_nan=True)
     if not bool(wrong.any()):  # whole numbers can differ by less than that
-        return "it is not the right value"
+        return "the value is wrong"
     below, above = bool((s < e)[wrong].all()), bool((s > e)[wrong].all())
     which_way = words[above] if below or above else ""
     if wrong.numel() == 1 and which_way in ("False", "True"):
-        return f"got {which_way}, which is not the right answer"
+        return f"got {which_way}, which is wrong"
     if wrong.numel() == 1:
-        return f"got {float(s):.6g}, which is {which_way}" if which_way else "it is not the right value"
+        return f"got {float(s):.6g}, which is {which_way}" if which_way else "the value is wrong"
     first = [int(i) for i in wrong.nonzero()[0]]
     all_of_them = f", all of them {which_way}" if which_way and int(wrong.sum()) > 2 else ""
     return f"{int(wrong.sum())} of {wrong.numel()} values are off{all_of_them}, the first at {first}"

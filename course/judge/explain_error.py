@@ -28,13 +28,14 @@ NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
 def difference_where_an_error_is_right(case: Case, seen: Recording) -> Difference | None:
     """What differs where a right answer raises the case's error; None where it was raised."""
     if seen.raised is None:
-        return Difference("raised", f"this input makes no sense and should raise {case.raises}; nothing was raised")
+        what = f"this input is invalid, so your code should raise {case.raises}, but it raised nothing"
+        return Difference("raised", what)
     if case.raises in seen.raised.types:
         return None
     if _is_unwritten(seen.raised):
         return explain_error(seen.raised, case, seen.outputs)
     words = f": {_in_one_line(seen.raised.message)}" if seen.raised.message else ""
-    what = f"{case.raises} was expected, and {seen.raised.name} was raised{words}{_where(seen.raised)}"
+    what = f"your code should raise {case.raises}, but it raised {seen.raised.name}{words}{_where(seen.raised)}"
     return Difference("raised", what)
 
 
@@ -47,23 +48,25 @@ def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
         method = next((step.method for step in own if step.method), "")
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
-        return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
+        return Difference("raised", f"your class has no method `{absent[1]}`. Check how its name is spelt")
     if WrongKind.__name__ in raised.types:
         return Difference("type", raised.message)
     where = _where(raised)
     if "in-place operation" in raised.message and "leaf" in raised.message:
         if not any(map(_asks_for_a_gradient, steps)):
-            return Difference("raised", f"a parameter is changed in place{where}: that needs `torch.no_grad()`")
-        return Difference("mutated", f"an input is changed in place{where}; work on a new tensor instead")
+            what = f"your code changes a parameter in place{where}. Do that inside `torch.no_grad()`"
+            return Difference("raised", what)
+        return Difference("mutated", f"your code changes an input in place{where}. Work on a new tensor instead")
     message = " ".join(raised.message.split())
     if "MemoryError" in raised.types or any(words in message for words in NO_MEMORY):
-        return Difference("memory", f"needed more memory than there is{where}: how large are the tensors on the way?")
+        what = f"your code needs more memory than there is{where}. How large are its intermediate tensors?"
+        return Difference("memory", what)
     if "modified by an inplace operation" in message:
-        what = "a tensor of yours is changed in place (`-=`, `x[…] =`), and its gradient needs what it was before"
-        return Difference("raised", f"{what}: make a new tensor instead")
+        what = "your code changes a tensor in place (`-=`, `x[…] =`), but its gradient needs the old values"
+        return Difference("raised", f"{what}. Make a new tensor instead")
     if any(words in message for words in LAID_OUT):
-        what = "a view reads memory as it lies, and the numbers of this tensor do not lie there one behind the other"
-        return Difference("raised", f"{what} (print its shape and `.stride()`){where}")
+        what = "a view needs values that lie one after another in memory, but those of this tensor do not"
+        return Difference("raised", f"{what}{where}. Print its shape and its `.stride()`")
     told = f": {_in_one_line(message)}" if message else ""
     return Difference("raised", f"raised {raised.name}{told}{where}")
 
@@ -74,7 +77,7 @@ def explain_change(case: Case, where: str, signature: Sequence[str]) -> Differen
     steps = [step for step in _steps(case, into) if step.args or step.kwargs]  # what takes nothing changes nothing
     method = next((step.method or "forward" for step in steps if step.on != "answer" or step.method), "")
     name = f"an argument of `{method}`" if method else f"the input {_argument(position, signature)}"
-    return Difference("mutated", f"{name} was changed: leave inputs as they came, and work on a copy")
+    return Difference("mutated", f"your code changed {name}. Leave the inputs as they are, and work on a copy")
 
 
 def is_in_place(seen: Recording) -> bool:

@@ -84,7 +84,8 @@ def _beside(pairs: Collection[Pair]) -> str:
     """That all the other results are right, where it is so in all of the cases."""
     if not pairs or not all(pair.others and pair.is_alone for pair in pairs):
         return ""
-    return " (the other is right)" if all(len(pair.others) == 1 for pair in pairs) else " (all others are right)"
+    one = all(len(pair.others) == 1 for pair in pairs)
+    return f" ({'the other result is' if one else 'all other results are'} right)"
 
 
 def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
@@ -118,7 +119,7 @@ def _sentence(place: str, pair: Pair, relation: Relation) -> str:
     if pair.answer.dim() or pair.right.dtype == torch.bool:
         return f"{place}{relation.sentence}"
     got, words = f"{place}got {pair.answer.item():.6g}", relation.sentence
-    return f"{got}, which is {words.removeprefix('it is ')}" if words.startswith("it is ") else f"{got}: {words}"
+    return f"{got}, which is {words.removeprefix('it is ')}" if words.startswith("it is ") else f"{got}, and {words}"
 
 
 # -- the numbers of a case ---------------------------------------------------------------------------------------
@@ -151,18 +152,19 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
             yield place, one, other
     elif isinstance(right, list | tuple) and isinstance(answer, list | tuple) and len(right) == len(answer):
         for index, pair in enumerate(zip(right, answer, strict=True)):
-            yield from _placed(*pair, f"{place.replace(': ', ', ')}result {index + 1} of {len(right)}: ")
+            yield from _placed(*pair, f"{place or 'in '}result {index + 1} of {len(right)}, ")
     elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
         if _is_keyed(right) and _is_keyed(answer):
             yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
             return
         for name, value in right.items():
-            yield from _placed(value, answer[name], f"{place}at {name!r:.60}: ")
+            yield from _placed(value, answer[name], f"{place}at {name!r:.60}, ")
 
 
 def _alone(place: str) -> str:
     """What a place is called within a sentence."""
-    return f"the value {place}".rstrip(": ") if place.startswith("at ") else place.rstrip(": ")
+    named = place.removesuffix(", ").removeprefix("in ")
+    return f"the value {named}" if named.startswith("at ") else named
 
 
 def _is_keyed(value: Any) -> bool:
@@ -219,9 +221,9 @@ def _where_it_passes(key: Key, found: Sequence[Difference | None], *, public_onl
     passing = [facts[p] for p in asked if found[p] is None]
     failing = [facts[p] for p in asked if found[p] is not None]
     if fact := _in_common([each - {TRAINING} for each in passing], failing):  # where all is dropped, all is right
-        return f". Your answer is right only where {fact}"
+        return f". Your solution is right only where {fact}"
     fact = _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
-    return f". Your answer is wrong only where {fact}" if fact else ""
+    return f". Your solution is wrong only where {fact}" if fact else ""
 
 
 def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:

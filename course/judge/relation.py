@@ -141,14 +141,15 @@ def constant(pair: Pair) -> Relation | None:
 def an_input(pair: Pair) -> Claims:
     """What was given comes back."""
     for name, given in pair.inputs.items():
-        yield f"these are the values of {name}, unchanged", pair.seen, given
+        what = "the values are those of" if pair.seen.dim() else "it is the value of"
+        yield f"{what} {name}, unchanged", pair.seen, given
 
 
 @claimed
 def another_result(pair: Pair) -> Claims:
     """One result stands where another belongs."""
     for name, right in pair.others.items():
-        yield f"this is what {name} should be", pair.seen, right
+        yield f"{'the values are' if pair.seen.dim() else 'it is'} what {name} should be", pair.seen, right
 
 
 @claimed
@@ -173,7 +174,7 @@ def negated(pair: Pair) -> Relation | None:
 def sign(pair: Pair) -> Claims:
     """Minus the right values."""
     yield (
-        "the sign is the other way round" if pair.seen.dim() else "it is right but for its sign",
+        "the signs are reversed" if pair.seen.dim() else "it is right except for its sign",
         pair.expected,
         -pair.seen,
     )
@@ -269,7 +270,7 @@ def a_function(pair: Pair) -> Claims:
         yield f"the {name} of {_these(pair)} is the right answer", function(pair.seen), pair.expected
     for name, back in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
         for other, function in BEFORE:
-            words = f"this is the {other} of numbers whose {name} is right"
+            words = f"the result is right with {name} in place of {other}"
             yield words, function(back(pair.expected)), pair.seen
 
 
@@ -278,7 +279,7 @@ def relu_of_it(pair: Pair) -> Relation | None:
     below = pair.expected < -pair.tolerance
     if not bool(below.any()) or not pair.agree(pair.expected.relu(), pair.seen):
         return None
-    return Relation("every value below 0 has become 0, and the others are right", 4.0 * int(pair.wrong.sum()))
+    return Relation("every value that should be below 0 is 0, and the others are right", 4.0 * int(pair.wrong.sum()))
 
 
 @claimed
@@ -292,7 +293,7 @@ def normalised(pair: Pair) -> Claims:
         total, length = pair.expected.sum(axis, keepdim=True), pair.expected.norm(dim=axis, keepdim=True)
         yield f"these are the right values divided by their sum{where}", pair.expected / total, pair.seen
         yield f"these are the right values divided by their length{where}", pair.expected / length, pair.seen
-        yield f"these are the right values added up{where}", pair.expected.cumsum(axis), pair.seen
+        yield f"these are the cumulative sums of the right values{where}", pair.expected.cumsum(axis), pair.seen
 
 
 def adds_up_elsewhere(pair: Pair) -> Relation | None:
@@ -304,7 +305,7 @@ def adds_up_elsewhere(pair: Pair) -> Relation | None:
     other = [axis for axis in axes if _sums_to_one(pair, pair.seen, axis)]
     if not one or not other or set(one) & set(other):
         return None
-    words = f"the values add up to 1 along axis {other[0]}, and should do so along axis {one[0]}"
+    words = f"the values sum to 1 along axis {other[0]}, but they should sum to 1 along axis {one[0]}"
     return Relation(words, 20.0 * pair.seen.numel() / pair.seen.shape[other[0]])
 
 
@@ -337,7 +338,7 @@ def the_same_along_an_axis(pair: Pair) -> Claims:
         if pair.seen.dim() > 1 and pair.agree(first, pair.seen):
             right = pair.expected.narrow(axis, 0, 1).expand_as(pair.expected)
             if not pair.agree(right, pair.expected):
-                yield f"the values are the same all along axis {axis}, and should not be", first, pair.seen
+                yield f"the values are the same along axis {axis}, but they should differ", first, pair.seen
 
 
 @claimed
@@ -355,7 +356,7 @@ def shifted_by_one(pair: Pair) -> Claims:
         if n > 2:
             for words, start, end in (("late", 1, 0), ("early", 0, 1)):
                 seen, right = pair.seen.narrow(axis, start, n - 1), pair.expected.narrow(axis, end, n - 1)
-                yield f"the values are right, but one place too {words}{_along(pair, axis)}", right, seen
+                yield f"the values are right, but one position too {words}{_along(pair, axis)}", right, seen
 
 
 @claimed
@@ -367,13 +368,13 @@ def in_another_order(pair: Pair) -> Claims:
             words = f"the values are right, but in another order{_along(pair, axis)}"
             yield words, _sorted_rows(right), _sorted_rows(rows)
     if (pair.seen.dim() > 1 or pair.is_keyed) and pair.right.dtype != torch.bool:
-        words = f"the values are the right ones, but {'at other keys' if pair.is_keyed else 'in other places'}"
+        words = f"the values are the right ones, but {'at other keys' if pair.is_keyed else 'at other positions'}"
         yield words, pair.expected.flatten().sort().values, pair.seen.flatten().sort().values
 
 
 def rounded(pair: Pair) -> Relation | None:
     """The right values as whole numbers."""
-    for words, function in (("rounded", torch.round), ("cut", torch.trunc)):
+    for words, function in (("rounded", torch.round), ("truncated", torch.trunc)):
         if pair.agree(function(pair.expected), pair.seen):
             return Relation(f"the values are right, but {words} to whole numbers", 4.0 * int(pair.wrong.sum()))
     return None
@@ -403,8 +404,8 @@ def _parts(n: int) -> dict[str, str]:
     parts = {
         "x" + "-" * (n - 1): "right only at the first position",
         "-" * (n - 1) + "x": "right only at the last position",
-        "-" + "x" * (n - 1): "right everywhere but at the first position",
-        "x" * (n - 1) + "-": "right everywhere but at the last position",
+        "-" + "x" * (n - 1): "right everywhere except at the first position",
+        "x" * (n - 1) + "-": "right everywhere except at the last position",
     }
     if n >= 4 and n % 2 == 0:
         parts["x" * (n // 2) + "-" * (n // 2)] = "right only in the first half"
@@ -441,7 +442,7 @@ def _regions(pair: Pair, mask: Tensor) -> Iterator[tuple[Tensor, str]]:
                 yield whole, "where {} is True"
                 yield ~whole, "where {} is False"
             else:
-                yield whole, "where {} is True all along"
+                yield whole, "where {} is True throughout"
     if mask.shape != shape:
         try:
             spread = mask.expand(shape)

@@ -45,7 +45,7 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
         "partial": tally,
         "wrong": tally if ran else "not right yet",
         "error": "your code raised an error" if public else f"your code raised an error, {tally}",
-        "forbidden": "a call that this exercise is about",
+        "forbidden": "your code uses a forbidden call",
         "time": f"out of time, {tally}",
         "memory": f"out of memory, {tally}",
         "missing": "nothing to check yet" if public else f"no answer, {tally}",
@@ -110,14 +110,14 @@ def where_to_look(verdict: Verdict) -> list[str]:
 def _ground(verdict: Verdict) -> str:
     """What a failing answer has to do with the earlier one it rests on, and what becomes of its points."""
     if verdict.by_hand:
-        fails = f"It rests on your `{verdict.rests_on}`, which does not pass."
-        return f"{fails} Your instructor decides whether this answer is right but for that."
+        fails = f"It uses your `{verdict.rests_on}`, which fails."
+        return f"{fails} Your instructor decides whether this solution is right except for that."
     if verdict.but_for_that:
         points = "keeps its" if verdict.keeps else "loses"
-        return f"This answer is right but for your `{verdict.rests_on}` above. It {points} points all the same."
+        return f"This solution is right except for your `{verdict.rests_on}` above. It {points} points."
     if verdict.kind == "missing":
-        return f"It rests on `{verdict.rests_on}`, which is not written yet. Write that first, and check again."
-    return f"It rests on your `{verdict.rests_on}`, which does not pass either. Fix that first, and check again."
+        return f"It uses `{verdict.rests_on}`, which is not written yet. Write that first, and check again."
+    return f"It uses your `{verdict.rests_on}`, which fails too. Fix that first, and check again."
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:
@@ -155,7 +155,7 @@ def _unlisted(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     failed, together = _failed(verdict)
     words = []
     if shown and len(failed) > len(shown):
-        words.append(f"{len(failed)} checks fail. Of those that fail alike, one is shown.")
+        words.append(f"{len(failed)} checks fail. Those with the same message are shown once.")
     if shown and failed and together:
         what = "One more passes, but it earns" if len(together) == 1 else f"{len(together)} more pass, but they earn"
         words.append(f"{what} points only together with one that fails.")

@@ -38,21 +38,21 @@ def test_a_base_that_stays_is_found_under_any_name():
     ids=["by one bit", "in another dtype", "transposed", "negated", "lost"],
 )
 def test_a_base_that_moved_is_named(changed):
-    assert keeps(state(W=changed)) == "the weights it began with have changed: W"
+    assert keeps(state(W=changed)) == "W changed, but these weights should stay as they were"
 
 
 def test_many_that_moved_are_counted():
     many = {str(i): torch.full((i + 1,), 2.0) for i in range(5)}
     message = broken(LawUse("keeps_weights", {"weights": many}), {"state": {}})
-    assert message == "the weights it began with have changed: 5 of its 5 tensors"
+    assert message == "5 of the 5 tensors changed, but these weights should stay as they were"
 
 
 def test_what_may_learn_is_counted_and_so_is_what_has_changed():
     adapted = state(learning=("A",), A=torch.zeros(3, 2))
-    assert trains(adapted, 6) == "" and trains(adapted, 5) == "6 numbers learn; 5 are allowed"
-    assert trains(state(learning=("W",)), 5) == "6 numbers learn; 5 are allowed"
+    assert trains(adapted, 6) == "" and trains(adapted, 5) == "expected at most 5 trainable parameters, got 6"
+    assert trains(state(learning=("W",)), 5) == "expected at most 5 trainable parameters, got 6"
     frozen_again = state(W=BASE["W"] + 1)
-    assert trains(frozen_again, 5) == "6 numbers learn; 5 are allowed"
+    assert trains(frozen_again, 5) == "expected at most 5 trainable parameters, got 6"
 
 
 @pytest.mark.parametrize("found", [None, 3.0, Other("Model"), {"W": "a word"}, {}])

@@ -28,7 +28,7 @@ def test_the_truth_is_at_the_floor_and_nobody_better():
 
 def test_a_worse_guess_is_above_it():
     uniform = torch.zeros(500, 3)
-    assert "asked for" in says("log_loss_at_most", uniform, targets=TARGETS, known=FLOOR, margin=0.01)
+    assert "at most" in says("log_loss_at_most", uniform, targets=TARGETS, known=FLOOR, margin=0.01)
     assert not says("log_loss_at_most", uniform, targets=TARGETS, known=FLOOR, margin=0.2)
     assert not says("no_better_than", uniform, targets=TARGETS, best=FLOOR)
     assert not says("log_loss_at_least", uniform, targets=TARGETS, known=FLOOR, margin=0.0)
@@ -37,7 +37,7 @@ def test_a_worse_guess_is_above_it():
 def test_a_leak_is_seen():
     knows = 3.0 * torch.nn.functional.one_hot(TARGETS, 3).double()
     assert "leak" in says("no_better_than", knows, targets=TARGETS, best=FLOOR)
-    assert "expected" in says("log_loss_at_least", knows, targets=TARGETS, known=FLOOR, margin=-0.1)
+    assert "at least" in says("log_loss_at_least", knows, targets=TARGETS, known=FLOOR, margin=-0.1)
 
 
 def test_nan_is_called_so_and_infinity_an_infinite_loss():

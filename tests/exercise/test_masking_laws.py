@@ -60,8 +60,8 @@ def test_masked_words():
     assert "float32" in broken("long_like", {"out": (inputs.float(), labels)}, ids=ids)
     assert broken("long_like", {"out": (inputs, labels[:1])}, ids=ids)
     assert not broken("known_words", right, words=6)
-    assert "number 6" in broken("known_words", {"out": (inputs + 1, labels)}, words=6)
-    assert "number -100" in broken("known_words", {"out": (labels, inputs)}, words=6)
+    assert "the id 6" in broken("known_words", {"out": (inputs + 1, labels)}, words=6)
+    assert "the id -100" in broken("known_words", {"out": (labels, inputs)}, words=6)
     assert broken("unasked_words_stay", {"out": (inputs, torch.full_like(ids, -100))}, ids=ids)
     assert broken("never_asked_for", {"out": (ids, ids)}, where=special)
 

@@ -170,16 +170,16 @@ class Spoiled:
 @pytest.mark.parametrize(
     ("answer", "state", "said"),
     [
-        (Heads, {"W_q": 2}, "a parameter `W_q` is asked for, and an object of type `Heads` has `q.weight`, `k.weight`"),
-        (nn.Identity, {"W": 2}, "a parameter `W` is asked for, and an object of type `Identity` has none"),
+        (Heads, {"W_q": 2}, "expected a parameter `W_q`, but an object of type `Heads` has `q.weight`, `k.weight`"),
+        (nn.Identity, {"W": 2}, "expected a parameter `W`, but an object of type `Identity` has none"),
         (
             lambda: Heads(shared=True),
             {"q.weight": 2, "k.weight": 2},
-            "`k.weight` is the same parameter as `q.weight`, and each is asked for by itself",
+            "`k.weight` is the same parameter as `q.weight`, but they should be two parameters",
         ),
-        (Heads, {"q.weight": 3}, "the parameter `q.weight` has another shape: (3, 3) is asked for, and it is (2, 2)"),
-        (lambda: [1], {"W": 2}, "an `nn.Module` is asked for, and an object of type `list` came"),
-        (lambda: None, {"W": 2}, "an `nn.Module` is asked for, and None came: is there a `return`?"),
+        (Heads, {"q.weight": 3}, "expected the shape (3, 3), got (2, 2) for the parameter `q.weight`"),
+        (lambda: [1], {"W": 2}, "expected an `nn.Module`, got an object of type `list`"),
+        (lambda: None, {"W": 2}, "expected an `nn.Module`, got None. Is a `return` missing?"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_a_sentence(answer, state, said):
@@ -190,16 +190,24 @@ def test_what_cannot_be_loaded_is_told_in_a_sentence(answer, state, said):
 @pytest.mark.parametrize(
     ("further", "answer", "said"),
     [
-        (lambda case: case.call(method="double"), lambda: [1], "an `nn.Module` is asked for, and an object of"),
-        (lambda case: case.fill(3), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
-        (lambda case: case.train(), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
-        (lambda case: case.learning(), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
-        (lambda case: case.call(method="maps"), Heads, "`maps` is asked for, and an object of type `Heads` has none"),
-        (lambda case: case.read("q.A"), Heads, "`q.A` is asked for, and an object of type `Linear` has no `A`"),
-        (lambda case: case.read("A"), lambda: None, "`A` is asked for, and None came: is there a `return`?"),
-        (lambda case: case.call(), lambda: 3, "what came is to be called, and an object of type `int` cannot be"),
-        (lambda case: case.call(method="q"), lambda: Ref("x"), "`q` is asked for, and an object of type `Ref`"),
-        (lambda case: case.call(method="name"), lambda: Ref("x"), "`name` is to be called, and an object of type"),
+        (lambda case: case.call(method="double"), lambda: [1], "expected an `nn.Module`, got an object of"),
+        (lambda case: case.fill(3), lambda: [1], "expected an `nn.Module`, got an object of type `list`"),
+        (lambda case: case.train(), lambda: [1], "expected an `nn.Module`, got an object of type `list`"),
+        (lambda case: case.learning(), lambda: [1], "expected an `nn.Module`, got an object of type `list`"),
+        (
+            lambda case: case.call(method="maps"),
+            Heads,
+            "the check needs `maps`, but an object of type `Heads` does not have it",
+        ),
+        (lambda case: case.read("q.A"), Heads, "the check needs `q.A`, but an object of type `Linear` has no `A`"),
+        (lambda case: case.read("A"), lambda: None, "expected an object with `A`, got None. Is a `return` missing?"),
+        (lambda case: case.call(), lambda: 3, "your result should be callable, but it is an object of type `int`"),
+        (lambda case: case.call(method="q"), lambda: Ref("x"), "the check needs `q`, but an object of type `Ref`"),
+        (
+            lambda case: case.call(method="name"),
+            lambda: Ref("x"),
+            "`name` should be callable, but it is an object of type",
+        ),
         (lambda case: case.read("kept"), Spoiled, "'Spoiled' object has no attribute 'lost'"),
     ],
 )
@@ -209,7 +217,7 @@ def test_what_is_asked_of_something_else_is_told_in_a_sentence(further, answer, 
 
 def test_what_a_function_returns_is_asked_for_as_a_tensor():
     case = call("counted", 3).call(on="out", method="double", into="out")
-    said = "a tensor is asked for, and an object of type `list` came"
+    said = "expected a tensor, got an object of type `list`"
     assert recorded(case, lambda n: [n]).raised.message == said
 
 

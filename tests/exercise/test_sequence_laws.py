@@ -59,4 +59,4 @@ def test_each_law_holds_and_breaks(name, params, right, wrong):
 
 
 def test_what_is_no_tensor_is_said_to_be_none():
-    assert "nothing" in broken(LawUse("padded_behind", {"eos": 2, "pad": 0}), {"out": None})
+    assert "returned None" in broken(LawUse("padded_behind", {"eos": 2, "pad": 0}), {"out": None})

@@ -36,7 +36,7 @@ def test_laws_of_translation():
     assert not law("exact_match_at_least", {"out": said}, targets=targets, bar=0.5, eos=2)
     assert "50.0%" in law("exact_match_at_least", {"out": said}, targets=targets, bar=0.6, eos=2)
     assert law("mostly_unlike", {"out": said}, targets=targets, share=0.5, eos=2)
-    assert "BLEU 0.000" in law("bleu_at_least", {"out": said}, targets=targets, bar=0.1, eos=2)
+    assert "BLEU is 0.000" in law("bleu_at_least", {"out": said}, targets=targets, bar=0.1, eos=2)
     assert not law("says", {"out": said}, word=9, share=0.5) and law("says", {"out": said}, word=9, share=0.6)
 
 

@@ -198,9 +198,9 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
     """An exercise without tests must not be left to nbgrader's own rules, by which a student's output decides."""
     hidden = mine / "exercises" / TOPIC / "hidden.py"
     faults = {
-        "moving_average = None\n": "declares no exercise moving_average",
+        "moving_average = None\n": "names the exercise moving_average, but",
         "raise SystemExit\n": "cannot be used: Sys",
-        "": "hidden.py: write it first",
+        "": "hidden.py is missing. Write it first",
     }
     commands = (["release", TOPIC], ["grade", TOPIC, "--force"])
     try:

@@ -181,7 +181,7 @@ def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
     counted = find("bag_of_words").reference
     for seed in (3, None):
         verdict = verdict_on("bag_of_words", lambda sentences, vocab: made(counted(sentences, vocab)), seed)
-        assert verdict.kind == "wrong" and verdict.message.startswith("a tensor is asked for, and an object of type")
+        assert verdict.kind == "wrong" and verdict.message.startswith("expected a tensor, got an object of type")
 
 
 # -- 03: cells, and the way back ---------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def minus_forgotten(log_probs):
     return math.exp(log_probs.sum().item() / log_probs.numel())
 
 
-@hears("transition_matrix", "the values add up to 1 along axis 0, and should do so along axis 1")
+@hears("transition_matrix", "the values sum to 1 along axis 0, but they should sum to 1 along axis 1")
 def normalised_down(ids, vocab_size, alpha=0.0):
     C = torch.full((vocab_size, vocab_size), alpha)
     for a, b in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
@@ -78,7 +78,7 @@ def loss_summed(logits, targets):
     return -log_p.gather(1, targets[:, None]).sum()
 
 
-@hears("cross_entropy", "which is right but for its sign")
+@hears("cross_entropy", "which is right except for its sign")
 def likelihood(logits, targets):
     return torch.log_softmax(logits, -1)[range(len(targets)), targets].mean()
 
@@ -119,7 +119,7 @@ def linear_cell(x, h, W_x, W_h, b):
     return x @ W_x.T + h @ W_h.T + b
 
 
-@hears("rnn_cell", "this is the sigmoid of numbers whose tanh is right")
+@hears("rnn_cell", "the result is right with tanh in place of sigmoid")
 def sigmoid_cell(x, h, W_x, W_h, b):
     return torch.sigmoid(x @ W_x.T + h @ W_h.T + b)
 
@@ -134,14 +134,14 @@ def _gates(x, h, W, U, b):
     return (x @ W.T + h @ U.T + b).chunk(4, -1)
 
 
-@hears("lstm_cell", "result 2 of 2: this is what result 1 of 2 should be (the other is right)")
+@hears("lstm_cell", "in result 2 of 2, the values are what result 1 of 2 should be (the other result is right)")
 def h_for_c(x, h, c, W, U, b):
     i, f, g, o = _gates(x, h, W, U, b)
     h = o.sigmoid() * (f.sigmoid() * c + i.sigmoid() * g.tanh()).tanh()
     return h, h
 
 
-@hears("lstm_cell", "result 1 of 2: 10 of 10 values are off, the first at [0, 0] (the other is right)")
+@hears("lstm_cell", "in result 1 of 2, 10 of 10 values are off, the first at [0, 0] (the other result is right)")
 def cell_not_squashed_on_its_way_out(x, h, c, W, U, b):
     i, f, g, o = _gates(x, h, W, U, b)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
@@ -221,7 +221,7 @@ def size_of_the_product(query, keys):
     return torch.einsum("bd,btd->bt", query, keys).abs()
 
 
-@hears("attend", "every value is 0.3333 times what it should be (the other is right)")
+@hears("attend", "every value is 0.3333 times what it should be (the other result is right)")
 def mean_of_weighted_values(scores, values, mask):
     weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
     weights = weights.where(mask, torch.zeros_like(weights))
@@ -235,12 +235,12 @@ def rolled_to_the_left(targets, sos):
     return shifted
 
 
-@hears("shift_right", "these are the values of `targets`, unchanged")
+@hears("shift_right", "the values are those of `targets`, unchanged")
 def no_shift(targets, sos):
     return targets.clone()
 
 
-@hears("scaled_dot_product_attention", "the values add up to 1 along axis 1, and should do so along axis 2")
+@hears("scaled_dot_product_attention", "the values sum to 1 along axis 1, but they should sum to 1 along axis 2")
 def softmax_over_queries(q, k, v):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = F.softmax(scores, dim=-2)
@@ -260,7 +260,7 @@ def where_the_products_cross(d):
     return float(2 * d) ** 2
 
 
-@hears("split_heads", "the values are the right ones, but in other places")
+@hears("split_heads", "the values are the right ones, but at other positions")
 def reshaped_to_heads(x, n_heads):
     B, T, D = x.shape
     return x.reshape(B, n_heads, T, D // n_heads)
@@ -308,7 +308,7 @@ def divided_by_all(x, mask):
     return (x * mask.unsqueeze(-1)).sum(1) / x.shape[1]
 
 
-@hears("masked_mean", "the values are right where `mask` is True all along, and wrong elsewhere")
+@hears("masked_mean", "the values are right where `mask` is True throughout, and wrong elsewhere")
 def padding_averaged(x, mask):
     return x.mean(dim=1)
 
@@ -327,7 +327,7 @@ def with_a_residual(x, W1, b1, W2, b2):
     return x + torch.relu(x @ W1.T + b1) @ W2.T + b2
 
 
-@hears("label_smoothing_loss", "Your answer is right only where `epsilon` is 0")
+@hears("label_smoothing_loss", "Your solution is right only where `epsilon` is 0")
 def epsilon_forgotten(logits, targets, epsilon, mask):
     loss = -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     return (loss * mask).sum() / mask.sum()

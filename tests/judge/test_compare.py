@@ -42,31 +42,31 @@ PASS = [
     (None, None),
 ]
 FAIL = [
-    (X, X.T, "shape", "order of axes (1, 0)"),
-    (X, X.reshape(3, 2), "shape", "number of values is right"),
+    (X, X.T, "shape", "axes in the order (1, 0)"),
+    (X, X.reshape(3, 2), "shape", "which holds the right number of values"),
     (X, X[:1], "shape", "(1, 3)"),
-    (X, X.numpy(), "type", "a numpy array came"),
-    (X, None, "type", "None came: is there a `return`?"),
-    (X, [X], "type", "a list came"),
+    (X, X.numpy(), "type", "got a numpy array"),
+    (X, None, "type", "got None. Is a `return` missing?"),
+    (X, [X], "type", "got a list"),
     (X, X.long(), "dtype", "int64"),
-    (X.numpy(), X, "type", "a tensor of shape (2, 3) came"),
+    (X.numpy(), X, "type", "got a tensor of shape (2, 3)"),
     (X.numpy(), X.numpy() + 1, "values", "6 of 6"),
-    (torch.tensor([10**8, 1]), torch.tensor([10**8 + 1, 1]), "values", "not the right value"),
+    (torch.tensor([10**8, 1]), torch.tensor([10**8 + 1, 1]), "values", "the value is wrong"),
     (X > 2, (X > 2).float(), "dtype", "float32"),
     (X, X + torch.eye(3, dtype=torch.float64)[:2], "values", "2 of 6 values are off, the first at [0, 0]"),
     (X, X * float("nan"), "values", "NaN"),
     (X, X + 1, "values", "6 of 6 values are off, all of them too large, the first at [0, 0]"),
     (X > 2, X > 9, "values", "3 of 6 values are off, all of them False"),
     (True, 1, "type", "True or False"),
-    (0.5, "0.5", "type", "a string came"),
+    (0.5, "0.5", "type", "got a string"),
     (2, 3, "values", "3"),
     (0.5, 0.6, "values", "got 0.6, which is too large"),
     (0.5, float("nan"), "values", "got NaN"),
-    ((X, (X, X)), (X, (X, -X)), "values", "result 2 of 2, result 2 of 2: 5 of 6"),
+    ((X, (X, X)), (X, (X, -X)), "values", "in result 2 of 2, result 2 of 2, 5 of 6"),
     ((X, X), (X,), "type", "2 results"),
     ((X, X), (X, 2 * X), "values", "result 2 of 2"),
-    (Counter(a=1), {"a": 1}, "type", "a dict came"),
-    (Counter({("a", "b"): 1}), Counter({"ab": 1}), "type", "a key is a string, and a tuple was"),
+    (Counter(a=1), {"a": 1}, "type", "got a dict"),
+    (Counter({("a", "b"): 1}), Counter({"ab": 1}), "type", "expected a tuple as a key, got a string"),
     (Counter({"a": 1, "b": 1}), Counter({"a": 1}), "values", "1 missing"),
     (Counter({"a": 1}), Counter({"a": 2}), "values", "at 'a'"),
 ]
@@ -108,16 +108,16 @@ def test_gradients_of_nothing_need_not_be_there():
 def test_errors_asked_for():
     value_error = Raised(("UnicodeError", "ValueError", "Exception"), "no")
     assert compared(None, None, raises="ValueError", raised=value_error) is None
-    assert "nothing was raised" in compared(None, None, raises="ValueError").message
+    assert "it raised nothing" in compared(None, None, raises="ValueError").message
     other = compared(None, None, raises="ValueError", raised=Raised(("IndexError",), "no", "x[3]"))
-    assert other.message.endswith("IndexError was raised: no, at your line `x[3]`")
+    assert other.message.endswith("it raised IndexError: no, at your line `x[3]`")
 
 
 def test_the_first_thing_said_is_the_first_thing_to_mend():
     assert compared(X, X, raised=Raised(("NotImplementedError",), "")).kind == "missing"
     assert "your line `y = x @ x`" in compared(X, X, raised=Raised(("RuntimeError",), "size", "y = x @ x")).message
-    assert "`y` was changed" in compared(X, X, mutated=("out: 1",)).message
-    assert "`²` was changed" in compared(X, X, mutated=("out: ²",)).message
+    assert "changed the input `y`" in compared(X, X, mutated=("out: 1",)).message
+    assert "changed the input `²`" in compared(X, X, mutated=("out: ²",)).message
 
 
 def told(case, **seen):
@@ -127,29 +127,29 @@ def told(case, **seen):
 
 def test_what_a_method_changes_is_not_named_after_what_the_class_was_made_with():
     case = build("case", 5, 7).call(X).call(X, method="fit", into="fitted")
-    assert "an argument of `forward` was" in told(case, outputs={"out": X}, mutated=("out: 0",)).message
-    assert "an argument of `fit` was" in told(case, outputs={"out": X}, mutated=("fitted: 0",)).message
-    assert "the input `H` was" in told(case, outputs={"out": X}, mutated=("model: 1",)).message
+    assert "changed an argument of `forward`" in told(case, outputs={"out": X}, mutated=("out: 0",)).message
+    assert "changed an argument of `fit`" in told(case, outputs={"out": X}, mutated=("fitted: 0",)).message
+    assert "changed the input `H`" in told(case, outputs={"out": X}, mutated=("model: 1",)).message
 
 
 def test_what_takes_no_arguments_changes_none():
     case = call("case", 5, X).call(on="out", method="double", into="out")
-    assert "the input `H` was" in told(case, outputs={"out": X}, mutated=("out: 1",)).message
+    assert "changed the input `H`" in told(case, outputs={"out": X}, mutated=("out: 1",)).message
 
 
 def test_a_gradient_that_is_wrong_because_an_input_was_changed():
     held = KeyCase(call("case", X), lambda: Recording({"out": X, "gradients of out": [X]}), lambda name: Recording())
     seen = Recording({"out": X, "gradients of out": [2 * X]}, mutated=("out: 0",))
     found = difference(held, seen, ("x",))
-    assert found is not None and "the input `x` was changed" in found.message
+    assert found is not None and "changed the input `x`" in found.message
 
 
 def test_a_parameter_changed_in_place_is_no_input():
     leaf = "a leaf Variable that requires grad is being used in an in-place operation."
     made = build("case", 5, 7).call(X)
-    assert "a parameter is changed" in told(made, raised=Raised(("RuntimeError",), leaf, step="model")).message
+    assert "changes a parameter" in told(made, raised=Raised(("RuntimeError",), leaf, step="model")).message
     called = call("case", X)
-    assert "an input is changed" in told(called, raised=Raised(("RuntimeError",), leaf, step="out")).message
+    assert "changes an input" in told(called, raised=Raised(("RuntimeError",), leaf, step="out")).message
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), st.floats(1e-9, 1e-3))

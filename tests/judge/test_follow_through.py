@@ -181,22 +181,22 @@ def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
         (
             "lose",
             {"but_for_that": True},
-            "This answer is right but for your `softmax` above. It loses points",
+            "This solution is right except for your `softmax` above. It loses points",
             "0.5 of 2",
         ),
         (
             "keep",
             {"but_for_that": True},
-            "This answer is right but for your `softmax` above. It keeps its points",
+            "This solution is right except for your `softmax` above. It keeps its points",
             "2 of 2",
         ),
         (
             "keep",
             {"cannot_tell": True},
-            "Your instructor decides whether this answer is right",
+            "Your instructor decides whether this solution is right",
             "0.5 of 2 points so far",
         ),
-        ("lose", {"cannot_tell": True}, "which does not pass either. Fix that first", "0.5 of 2"),
+        ("lose", {"cannot_tell": True}, "which fails too. Fix that first", "0.5 of 2"),
     ],
 )
 def test_a_report_says_what_becomes_of_the_points(setting, more, says, points):

@@ -78,7 +78,9 @@ def test_the_report_says_where_to_begin_before_any_hint():
     verdict = wrong("rnn_forward", rests_on="rnn_cell", hint="Does the state move?")
     for said in (text(verdict), html(verdict)):
         assert said.index("rnn_cell") < said.index("Fix that first") < said.index("Does the state move?")
-    assert "This answer is right but for your `rnn_cell`" in text(wrong("bptt", rests_on="rnn_cell", but_for_that=True))
+    assert "This solution is right except for your `rnn_cell`" in text(
+        wrong("bptt", rests_on="rnn_cell", but_for_that=True)
+    )
     assert Verdict.from_dict(verdict.to_dict()) == verdict
 
 
@@ -182,15 +184,12 @@ def notebook(monkeypatch, tmp_path):
 def test_in_a_notebook_until_it_is_written_anew(notebook, capsys):
     notebook("softmax", softmax)
     check("softmax", softmax)
-    assert "rests on" not in capsys.readouterr().out
+    assert "It uses" not in capsys.readouterr().out
     check("attention_for_one", attention_for_one)
-    assert (
-        "It rests on your `softmax`, which does not pass either. Fix that first, and check again."
-        in capsys.readouterr().out
-    )
+    assert "It uses your `softmax`, which fails too. Fix that first, and check again." in capsys.readouterr().out
     notebook("softmax", torch.softmax)
     check("attention_for_one", attention_for_one)
-    assert "rests on" not in capsys.readouterr().out
+    assert "It uses" not in capsys.readouterr().out
 
 
 def rnn_cell(x, h, W_x, W_h, b):
@@ -205,7 +204,7 @@ def rnn_forward(xs, h0, W_x, W_h, b):
 def test_in_a_notebook_what_is_not_written_need_not_be_checked(notebook, capsys):
     notebook("rnn_cell", rnn_cell)
     check("rnn_forward", rnn_forward)
-    assert "It rests on `rnn_cell`, which is not written yet" in capsys.readouterr().out
+    assert "It uses `rnn_cell`, which is not written yet" in capsys.readouterr().out
 
 
 def test_in_a_notebook_methods_are_read_and_models_known_by_their_class(notebook, capsys):
@@ -219,7 +218,7 @@ def test_in_a_notebook_methods_are_read_and_models_known_by_their_class(notebook
     notebook("softmax", softmax)
     check("softmax", softmax)
     check("ElmanClassifier", ElmanClassifier)
-    assert "It rests on your `softmax`" in capsys.readouterr().out
+    assert "It uses your `softmax`" in capsys.readouterr().out
     notebook("ElmanClassifier", ElmanClassifier)
     check("rnn_task", ElmanClassifier())
-    assert "It rests on your `softmax`" in capsys.readouterr().out
+    assert "It uses your `softmax`" in capsys.readouterr().out

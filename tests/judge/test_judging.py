@@ -124,14 +124,14 @@ def nothing_flows_back(x, W, b):
         (raising, "error", "RuntimeError"),
         (softmax_of_a_mask, "error", "not implemented for 'Bool', at your line `return (x > 0).softmax(-1)`"),
         (Misspelt(), "error", "no method `forward`"),
-        (in_place_on_its_own, "error", "a tensor of yours is changed in place"),
+        (in_place_on_its_own, "error", "your code changes a tensor in place"),
         (without_words, "error", "raised ValueError, at your line"),
-        (nothing_flows_back, "wrong", "the gradient of one of the inputs is NaN"),
-        (lambda x, W, b: None, "wrong", "None came"),
-        (lambda x, W, b: cell(x, W, b).T, "wrong", "axes (1, 0)"),
+        (nothing_flows_back, "wrong", "the gradient of one input is NaN"),
+        (lambda x, W, b: None, "wrong", "got None"),
+        (lambda x, W, b: cell(x, W, b).T, "wrong", "axes in the order (1, 0)"),
         (lambda x, W, b: 2 * cell(x, W, b), "wrong", "2 times"),
         (lambda x, W, b: -cell(x, W, b), "wrong", "sign"),
-        (lambda x, W, b: cell(x, W, b).tolist(), "wrong", "a list came"),
+        (lambda x, W, b: cell(x, W, b).tolist(), "wrong", "got a list"),
         (lambda x, W, b: cell(x, W, b).detach(), "wrong", "no gradient"),
         (lambda x, W, b: cell(x, W, b) / 0, "wrong", "infinite"),
         (lambda x, W, b: cell(x, W, b).float(), "partial", "float32"),
@@ -219,8 +219,8 @@ def test_a_parameter_that_is_changed_in_place_is_no_input():
             return x
 
     assert verdict_on(loaded, LoadsWithCare).kind == "passed"
-    assert "a parameter is changed in place" in verdict_on(loaded, Scale).message
-    assert "an input is changed in place" in verdict_on(loaded, ChangesItsInput).message
+    assert "changes a parameter in place" in verdict_on(loaded, Scale).message
+    assert "changes an input in place" in verdict_on(loaded, ChangesItsInput).message
 
 
 def test_a_message_of_several_lines_is_told_in_one():
@@ -231,7 +231,7 @@ def test_a_message_of_several_lines_is_told_in_one():
     def refuses(x, W, b):
         raise TypeError("one\n  two")
 
-    assert "TypeError was raised: one two, at your line `raise TypeError(" in verdict_on(refusing, refuses).message
+    assert "it raised TypeError: one two, at your line `raise TypeError(" in verdict_on(refusing, refuses).message
 
 
 def test_what_returns_nothing_is_told_so_and_earns_nothing():
@@ -242,7 +242,7 @@ def test_what_returns_nothing_is_told_so_and_earns_nothing():
         thrice = twice
 
     verdict = verdict_on(pair, Prints)
-    assert verdict.score == 0 and "is there a `return`?" in verdict.message
+    assert verdict.score == 0 and "Is a `return` missing?" in verdict.message
 
 
 def test_a_mistake_that_does_not_explain_all_that_fails_is_not_named():
@@ -330,7 +330,7 @@ def test_a_changed_input_is_told():
             x.mul_(2)
         return result
 
-    assert "`x` was changed" in verdict_on(sample, in_place).message
+    assert "changed the input `x`" in verdict_on(sample, in_place).message
 
 
 def test_forbidden_calls_are_read_from_source():
@@ -406,7 +406,7 @@ def test_what_cannot_be_examined_is_no_misconception_that_can():
 
     assert verdict_on(squashed, lambda x, W, b: 2 * (x @ W.T + b)).misconception == "no_tanh"
     named = verdict_on(squashed, lambda x, W, b: "a state")
-    assert not named.misconception and "it is a string" in named.message
+    assert not named.misconception and "which is a string" in named.message
 
 
 def as_numbers(ids):
@@ -446,7 +446,7 @@ def test_chance_is_no_misconception_that_answers_the_same():
 
     assert verdict_on(steady, no_tanh).misconception == "no_tanh"
     wavering = verdict_on(steady, lambda x, W, b: 100 * torch.randn(len(x), len(b)))
-    assert not wavering.misconception and "answers differently" in wavering.message
+    assert not wavering.misconception and "give different results" in wavering.message
 
 
 def test_equal_seeds_give_equal_verdicts():

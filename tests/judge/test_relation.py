@@ -48,7 +48,7 @@ def with_row_factors(x):
 RELATED = {
     "all values are 0": torch.zeros_like,
     "transposed": lambda x: x[:4].T,
-    "the sign is": torch.neg,
+    "the signs are reversed": torch.neg,
     "every value is 3 times": lambda x: 3 * x,
     "every value is 0.37 times": lambda x: 0.37 * x,
     "every value is too large by 0.25": lambda x: x + 0.25,
@@ -58,25 +58,25 @@ RELATED = {
     "one divided by the right": torch.reciprocal,
     "the tanh of the right": torch.tanh,
     "the sigmoid of the right": torch.sigmoid,
-    "every value below 0 has become 0": torch.relu,
+    "every value that should be below 0 is 0": torch.relu,
     "the softmax of the right values along axis 1": lambda x: x.softmax(1),
     "the softmax of the right values along axis 0": lambda x: x.softmax(0),
     "the log-softmax of the right values along axis 1": lambda x: x.log_softmax(1),
     "divided by their sum along axis 1": lambda x: x / x.sum(1, keepdim=True),
     "divided by their length along axis 0": lambda x: x / x.norm(dim=0, keepdim=True),
-    "added up along axis 0": lambda x: x.cumsum(0),
+    "the cumulative sums of the right values along axis 0": lambda x: x.cumsum(0),
     "along axis 1 the values are right up to a factor": with_row_factors,
     "along axis 1 the values are right up to an added constant": lambda x: x + torch.arange(1.0, 1 + len(x))[:, None],
-    "the same all along axis 0": lambda x: x[:1].expand_as(x),
+    "the same along axis 0, but they should differ": lambda x: x[:1].expand_as(x),
     "reversed along axis 0": lambda x: x.flip(0),
     "reversed along axis 1": lambda x: x.flip(1),
-    "one place too late along axis 0": lambda x: x.roll(1, 0),
-    "one place too early along axis 1": lambda x: x.roll(-1, 1),
+    "one position too late along axis 0": lambda x: x.roll(1, 0),
+    "one position too early along axis 1": lambda x: x.roll(-1, 1),
     "in another order along axis 1": lambda x: x[:, [1, 0, 3, 2]],
-    "in other places": lambda x: x.flatten().roll(5).reshape(x.shape),
+    "at other positions": lambda x: x.flatten().roll(5).reshape(x.shape),
     "rounded to whole numbers": torch.round,
     "right only at the first position of axis 0": lambda x: torch.cat([x[:1], x[1:].cos() + 2]),
-    "everywhere but at the last position of axis 1": lambda x: torch.cat([x[:, :-1], x[:, -1:].cos() + 2], 1),
+    "everywhere except at the last position of axis 1": lambda x: torch.cat([x[:, :-1], x[:, -1:].cos() + 2], 1),
     "right only in the first half of axis 1": lambda x: torch.cat([x[:, :2], x[:, 2:].cos() + 2], 1),
 }
 
@@ -153,10 +153,13 @@ def test_what_holds_in_all_public_cases_is_said_of_those_whatever_the_hidden_one
 
 def test_results_and_inputs_are_known():
     h, c, x = (numbers(n, 3, 4) for n in range(3))
-    assert said(((h, c), (c, c)))[0] == "result 1 of 2: this is what result 2 of 2 should be (the other is right)"
-    assert said(((h, c), (h, -c)))[0] == "result 2 of 2: the sign is the other way round (the other is right)"
+    assert (
+        said(((h, c), (c, c)))[0]
+        == "in result 1 of 2, the values are what result 2 of 2 should be (the other result is right)"
+    )
+    assert said(((h, c), (h, -c)))[0] == "in result 2 of 2, the signs are reversed (the other result is right)"
     case = call("case", x, grad=False, tolerance=1e-6)
-    for answer, words in ((x, "these are the values of `x`, unchanged"), (h + x, "too large by `x`")):
+    for answer, words in ((x, "the values are those of `x`, unchanged"), (h + x, "too large by `x`")):
         assert words in said((h, answer), cases=[case])[0]
     assert (
         "too small by 2 times `x`" in said((h, h - 2 * x[0]), cases=[call("case", x[0], grad=False, tolerance=1e-6)])[0]
@@ -176,7 +179,9 @@ def test_right_where_a_mask_says_so():
         "the values are right where `mask` is True, and wrong elsewhere"
     ]
     rows = torch.where(mask.all(1, keepdim=True), x, x.cos() + 3)
-    assert said((x, rows), cases=[case]) == ["the values are right where `mask` is True all along, and wrong elsewhere"]
+    assert said((x, rows), cases=[case]) == [
+        "the values are right where `mask` is True throughout, and wrong elsewhere"
+    ]
 
 
 def test_what_the_passing_cases_have_in_common_is_said():
@@ -185,10 +190,10 @@ def test_what_the_passing_cases_have_in_common_is_said():
     masks = [call(f"{n}", x, mask=x > n - 1, grad=False, tolerance=1e-6) for n in range(3)]
     bare = call("bare", x, grad=False, tolerance=1e-6)
     told = said((right, right), *wrong, cases=[bare, *masks])
-    assert told[0] == "" and told[1].endswith("Your answer is right only where `mask` is not given")
+    assert told[0] == "" and told[1].endswith("Your solution is right only where `mask` is not given")
     train = [build(f"{n}", tolerance=1e-6).train().call(x) for n in range(3)]
     told = said((right, right), *wrong, cases=[build("quiet", tolerance=1e-6).call(x), *train])
-    assert told[1].endswith("Your answer is right only where the model is in `eval` mode")
+    assert told[1].endswith("Your solution is right only where the model is in `eval` mode")
     assert "only where" not in said((right, right), *wrong[:2], cases=[bare, *masks[:2]])[1]
 
 

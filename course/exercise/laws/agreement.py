@@ -19,13 +19,13 @@ def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", wi
     """Two outputs agree."""
     if agree(outputs[of], outputs[to], within):
         return ""
-    return because or f"two results that must agree differ ({of} and {to})"
+    return because or f"{of} and {to} should agree, but they differ"
 
 
 @law
 def repeats(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-5) -> str:
     """The same call answers the same. Where it does not, what else is broken may be chance: see `judge.diagnose`."""
-    return equal(outputs, of, to, because or "called twice with the same, it answers differently", within)
+    return equal(outputs, of, to, because or "two calls with the same input give different results", within)
 
 
 @law
@@ -34,7 +34,9 @@ def equal_up_to(
 ) -> str:
     """The first `count` entries of two outputs along `dim` agree; what comes after them may differ."""
     first, second = (tensor(outputs[name]).narrow(dim, 0, count) for name in (of, to))
-    return "" if agree(first, second, within) else because or f"{of} and {to} differ in their first {count} places"
+    if agree(first, second, within):
+        return ""
+    return because or f"{of} and {to} should agree in their first {count} positions, but they differ"
 
 
 @law
@@ -42,7 +44,7 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
     """Two outputs do not agree."""
     if not agree(outputs[of], outputs[to], within):
         return ""
-    return because or f"two results that must differ are the same ({of} and {to})"
+    return because or f"{of} and {to} should differ, but they are the same"
 
 
 @law
@@ -52,7 +54,7 @@ def differ_by_share(outputs: Outputs, share: float, of: str = "out", to: str = "
     spread = (first - first.mean(0)).abs().max()
     if bool((first - second).abs().max() > share * spread):
         return ""
-    return because or f"two results that must differ are all but the same ({of} and {to})"
+    return because or f"{of} and {to} should differ, but they are almost the same"
 
 
 @law
@@ -62,7 +64,7 @@ def exceeds_by(
     """One output is another plus `value`."""
     if agree(tensor(outputs[of]).double() - value.double(), tensor(outputs[to]).double(), within):
         return ""
-    return because or f"{of} and {to} do not differ by what they should"
+    return because or f"the difference between {of} and {to} is wrong"
 
 
 @law
@@ -73,7 +75,7 @@ def begins_with(
     beginning = tensor(outputs[of]).narrow(dim, 0, tensor(outputs[to]).shape[dim])
     if agree(beginning, outputs[to], within):
         return ""
-    return because or f"{of} does not begin with {to}"
+    return because or f"{of} should begin with {to}, but it does not"
 
 
 @law
@@ -82,7 +84,9 @@ def differ_at(
 ) -> str:
     """The entries at `place` along `dim` of two outputs do not agree."""
     first, second = (tensor(outputs[name]).select(dim, place) for name in (of, to))
-    return "" if not agree(first, second, within) else because or f"{of} and {to} are the same at place {place}"
+    if not agree(first, second, within):
+        return ""
+    return because or f"{of} and {to} should differ at position {place}, but they are the same there"
 
 
 @law
@@ -90,22 +94,28 @@ def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str 
     """No two slices along `dim` are the same; at most `MOST_SLICES` are compared, one with all behind it at a time."""
     slices = tensor(outputs[of]).double().movedim(dim, 0).flatten(1)
     if len(slices) > MOST_SLICES:
-        return f"{len(slices)} came back: far more than a right answer has"
+        return f"got {len(slices)} entries, far more than a correct solution returns"
     apart = ((slices[i + 1 :] - one).abs().amax(-1) > within for i, one in enumerate(slices))
-    return "" if all(bool(far.all()) for far in apart) else because or "two things that must differ are the same"
+    if all(bool(far.all()) for far in apart):
+        return ""
+    return because or "two entries should differ, but they are the same"
 
 
 @law
 def slices_vary(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
     """Not all slices along `dim` are the same."""
-    return "" if slices_agree(outputs, of, dim, because, within) else because or "all are the same that should vary"
+    if slices_agree(outputs, of, dim, because, within):
+        return ""
+    return because or "the entries should vary, but all of them are the same"
 
 
 @law
 def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
     """All slices along `dim` are the same."""
     slices = tensor(outputs[of]).double().movedim(dim, 0)
-    return "" if agree(slices, slices[:1].expand_as(slices), within) else because or "things differ that must agree"
+    if agree(slices, slices[:1].expand_as(slices), within):
+        return ""
+    return because or "all entries should be the same, but some of them differ"
 
 
 @law
@@ -120,7 +130,7 @@ def rows_follow(outputs: Outputs, rows: Tensor, of: str = "out", because: str = 
     apart = (found[:, None] - found).abs().amax(-1) > within * size
     if len(found) == len(rows) and bool((apart == (rows[:, None] != rows)).all()):
         return ""
-    return because or "copies should get the same answer, and what is different another one"
+    return because or "equal inputs should get equal results, and different inputs should get different ones"
 
 
 @law
@@ -128,7 +138,7 @@ def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6
     """An output is near a known value."""
     if agree(outputs[of], value, within):
         return ""
-    return because or "the value is not the one that every right answer gives"
+    return because or "the value is not the one that every correct solution returns"
 
 
 @law
@@ -152,7 +162,7 @@ def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", wit
     size = max([1.0, *b[b.isfinite()].abs().flatten().tolist()])
     if a.numel() == b.numel() and agree(a.reshape(b.shape) / size, b / size, within):
         return ""
-    return because or f"the rows of {of} and {to} should be the same"
+    return because or f"the rows of {of} and {to} should be the same, but they differ"
 
 
 @law
@@ -160,14 +170,14 @@ def row_is(outputs: Outputs, row: int, value: Tensor, of: str = "out", because: 
     """One row (along the first axis) of an output is known."""
     if agree(tensor(outputs[of])[row], value, within):
         return ""
-    return because or f"row {row} is not what every right answer gives"
+    return because or f"row {row} is not the one that every correct solution returns"
 
 
 @law
 def some_rows_agree(outputs: Outputs, of: list[str], least: int, because: str = "", within: float = 1e-8) -> str:
     """At least `least` of the outputs (V, K) hold two rows that are the same, and two that are not."""
     found = sum(_some_agree(tensor(outputs[name]).double(), within) for name in of)
-    return "" if found >= least else because or "rows that should agree are all different"
+    return "" if found >= least else because or "some rows should agree, but all of them differ"
 
 
 @law
@@ -184,7 +194,9 @@ def some_leave_no_trace(
         single = tensor(outputs[other]).double()
         behind = tensor(outputs[name]).double().unflatten(0, (len(single), -1))  # (V in front, V, K)
         found += bool(((behind - single).abs() <= within).flatten(1).all(1).any()) and _some_agree(single)
-    return "" if found >= least else because or "whatever stands in front leaves a trace"
+    if found >= least:
+        return ""
+    return because or "some token in front should change nothing, but every token changes the result"
 
 
 @law

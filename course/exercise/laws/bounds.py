@@ -19,7 +19,7 @@ def sums_to_one(outputs: Outputs, of: str = "out", dim: int = -1, because: str =
     worst = float((total - 1).abs().max()) if total.numel() else 0.0
     if worst < 1e-5:
         return ""
-    return because or f"probabilities do not sum to one: a sum is off by {worst:.3g}"
+    return because or f"the probabilities should sum to one, but a sum is off by {worst:.3g}"
 
 
 @law
@@ -38,7 +38,7 @@ def positive(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """Every value is above zero."""
     if bool((tensor(outputs[of]) > 0).all()):
         return ""
-    return because or "a probability is zero (or negative)"
+    return because or "a probability is zero or negative"
 
 
 @law
@@ -52,8 +52,8 @@ def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
 def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = "") -> str:
     """The output has this shape, and `meaning` says what its axes are, wherever it has another."""
     found = tuple(tensor(outputs[of]).shape)
-    expected = f"{tuple(shape)} was expected" + (f": {meaning}" if meaning else "")
-    return "" if found == tuple(shape) else because or f"the shape is {found}, and {expected}"
+    asked = f". The task asks for {meaning}" if meaning else ""
+    return "" if found == tuple(shape) else because or f"expected the shape {tuple(shape)}, got {found}{asked}"
 
 
 @law
@@ -61,7 +61,7 @@ def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """The output is a tensor, or, where several were asked for, each of them is."""
     found = outputs[of] if isinstance(outputs[of], list) and outputs[of] else [outputs[of]]
     others = [one for one in found if not isinstance(one, Tensor)]
-    return because or f"a tensor is asked for, and {kind(others[0])} came" if others else ""
+    return because or f"expected a tensor, got {kind(others[0])}" if others else ""
 
 
 @law
@@ -72,8 +72,8 @@ def has_parts(outputs: Outputs, count: int, of: str = "out", each: bool = False,
     if not others:
         return ""
     several = isinstance(others[0], list | tuple) and len(others[0]) != count
-    came = f"{len(others[0])} things" if several else kind(others[0])
-    return because or f"a tuple of {count} tensors is asked for, and {came} came"
+    came = f"{len(others[0])} values" if several else kind(others[0])
+    return because or f"expected a tuple of {count} tensors, got {came}"
 
 
 def _is_parts(found: Any, count: int) -> bool:
@@ -85,21 +85,21 @@ def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """The output is a LongTensor."""
     if isinstance(outputs[of], Tensor) and outputs[of].dtype == torch.int64:
         return ""
-    return because or f"a LongTensor was expected, and {kind(outputs[of])} came"
+    return because or f"expected a LongTensor, got {kind(outputs[of])}"
 
 
 @law
 def dtype_is(outputs: Outputs, dtype: str, of: str = "out", because: str = "") -> str:
     """The output is a tensor of this dtype, such as "float64"."""
     found = str(tensor(outputs[of]).dtype).removeprefix("torch.")
-    return "" if found == dtype else because or f"the type is {found}, and {dtype} was expected"
+    return "" if found == dtype else because or f"expected the dtype {dtype}, got {found}"
 
 
 @law
 def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
     """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
     found = tensor(outputs[of]).argmax(-1)
-    return "" if agree(found, torch.as_tensor(index), 0.0) else because or "the largest value is in another place"
+    return "" if agree(found, torch.as_tensor(index), 0.0) else because or "the largest value is at the wrong position"
 
 
 @law
@@ -108,28 +108,28 @@ def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because:
     values = tensor(outputs[of])
     if bool((values[..., index] > values[..., than]).all()):
         return ""
-    return because or f"the value at {index} should be larger than the one at {than}"
+    return because or f"the value at position {index} should be larger than the one at position {than}"
 
 
 @law
 def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """A number reaches `value`."""
     found = float(outputs[of])
-    return "" if found >= value else because or f"{found:.4g} is below {value:.4g}"
+    return "" if found >= value else because or f"expected at least {value:.4g}, got {found:.4g}"
 
 
 @law
 def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """A number stays at or below `value`."""
     found = float(outputs[of])
-    return "" if found <= value else because or f"{found:.4g} is above {value:.4g}"
+    return "" if found <= value else because or f"expected at most {value:.4g}, got {found:.4g}"
 
 
 @law
 def exceeds(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """Some entry is larger than `value` in absolute value, infinity included."""
     largest = float(tensor(outputs[of]).double().abs().max())
-    return "" if largest > value else because or f"no value grows beyond {value:g}"
+    return "" if largest > value else because or f"some value should exceed {value:g} in absolute value, but none does"
 
 
 @law
@@ -139,7 +139,7 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
     size = float((weights.double().abs() @ rows.abs()).max())
     if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
         return ""
-    return because or "the results cancel as those of a linear function do"
+    return because or "the results cancel out, as those of a linear function do"
 
 
 @law
@@ -155,7 +155,7 @@ def combinations_are_not_zero(
         shares.append(float(apart.double().mean()))
     if sum(shares) / len(shares) >= share:
         return ""
-    return because or "the results cancel as those of a linear function do"
+    return because or "the results cancel out, as those of a linear function do"
 
 
 @law
@@ -163,4 +163,4 @@ def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str
     """Some value is negative, as scores are that nothing has bent or squashed."""
     if bool((tensor(outputs[of]) < 0).any()):
         return ""
-    return because or "none of these scores is below 0, and of so many some should be: what has been done to them?"
+    return because or "some scores should be below 0, but none is. Does an activation or a softmax change them?"

@@ -62,14 +62,15 @@ def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: 
 def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) -> str:
     """The same for a table of counts whose sum should be `asked`: nothing drawn would follow any distribution."""
     if float(table.sum()) != asked:
-        return "what came back holds more or fewer draws than were asked for: compare its shape with what is asked for"
+        amount = "few" if float(table.sum()) < asked else "many"
+        return f"your result holds too {amount} samples. Compare its shape with the one in the task"
     p = probabilities.double().reshape(table.shape)
     n = table.sum(-1, keepdim=True)
     limit = math.log(2 * table.numel() * max(float(n.max()), 2.0) / FALSE_ALARM)
     excess = n * _binary_divergence(table / n.clamp(min=1), p)
     if bool((excess[n.expand_as(excess) > 0] <= limit).all()):
         return ""
-    return because or "the draws do not follow the distribution they should: tally a few thousand of them"
+    return because or "the samples do not follow the right distribution. Draw a few thousand and count them"
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ def every_parameter_learns(
     """
     gradients = outputs[of]
     if not gradients:
-        return because or "no gradient reaches the parameters: is the result still connected to them?"
+        return because or "no gradient reaches the parameters. Is the result still connected to them?"
     asked = {
         name: gradient
         for name, gradient in gradients.items()
@@ -40,7 +40,7 @@ def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of ou
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == tokens):
             idle = int((gradient.movedim(axis, 0).reshape(tokens, -1) == 0).all(dim=1).sum())
             if idle:
-                return because or f"{idle} of {tokens} tokens that were read get no gradient"
+                return because or f"{idle} of the {tokens} tokens in the input get no gradient"
     return "" if gradients else because or "no gradient reaches the parameters"
 
 
@@ -54,7 +54,7 @@ def every_row_learns(
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == rows):
             idle = gradient.movedim(axis, 0).reshape(rows, -1).abs().amax(1)[torch.tensor(used)] <= least
             if bool(idle.any()):
-                return because or f"{int(idle.sum())} of {len(used)} tokens that were read get no gradient"
+                return because or f"{int(idle.sum())} of the {len(used)} tokens in the input get no gradient"
     return "" if gradients else because or "no gradient reaches the parameters"
 
 
@@ -67,21 +67,21 @@ def _reached(gradients: Mapping[str, Tensor | None] | None) -> list[Tensor]:
 def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out", because: str = "") -> str:
     """The parameters that get a gradient hold so many numbers between them."""
     found = sum(gradient.numel() for gradient in (outputs[of] or {}).values() if gradient is not None)
-    return "" if found >= numbers else because or f"{found} numbers are learned; at least {numbers} were expected"
+    return "" if found >= numbers else because or f"expected at least {numbers} trainable parameters, got {found}"
 
 
 @law
 def learns_by_place(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
     """Some parameter that gets a gradient has an axis of one of the sizes `places`."""
     found = any(size in places for gradient in _reached(outputs[of]) for size in gradient.shape)
-    return "" if found else because or f"nothing that learns has {' or '.join(map(str, places))} rows"
+    return "" if found else because or f"no trainable parameter has {' or '.join(map(str, places))} rows"
 
 
 @law
 def something_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
     """Some parameter's gradient is not zero, so that a step of training changes something."""
     moving = any(gradient is not None and bool((gradient != 0).any()) for gradient in (outputs[of] or {}).values())
-    return "" if moving else because or "every gradient is zero: no step of training would change anything"
+    return "" if moving else because or "every gradient is zero, so a training step would change nothing"
 
 
 @law
@@ -89,9 +89,9 @@ def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", b
     """Each parameter takes part in the result. Its gradient may vanish, as that of a key's bias does in softmax."""
     gradients = outputs[of]
     if not gradients:
-        return because or "no gradient reaches the parameters: is the result still connected to them?"
+        return because or "no gradient reaches the parameters. Is the result still connected to them?"
     idle = [name for name, grad in gradients.items() if grad is None]
-    return (because or f"nothing depends on {', '.join(map(str, idle[:4]))}") if idle else ""
+    return (because or f"the result does not depend on {', '.join(map(str, idle[:4]))}") if idle else ""
 
 
 @law
@@ -115,7 +115,7 @@ def squares_that_matter(
     found, some = int(counts.sum()), counts[counts > 0]
     if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
         return ""
-    return because or f"{found} squares of {side} × {side} pixels make a difference to the result"
+    return because or f"{found} squares of {side} × {side} pixels affect the result, and that is the wrong number"
 
 
 @law
@@ -131,7 +131,7 @@ def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients
     felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
     looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
     strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1) & (looked.amax(1) > 1e-3)
-    return "" if int(strays.sum()) < 2 else because or "what matters is not what is looked at"
+    return "" if int(strays.sum()) < 2 else because or "the result depends on patches that get no attention"
 
 
 @law_with(relative=True)
@@ -165,4 +165,4 @@ def input_is_reached(outputs: Outputs, of: str = "gradients of out", because: st
     """Some gradient flows back to the first argument."""
     first = outputs[of][0] if outputs[of] else None
     reached = first is not None and bool((tensor(first) != 0).any())
-    return "" if reached else because or "no gradient flows back to what was given"
+    return "" if reached else because or "no gradient flows back to the input"

@@ -26,7 +26,9 @@ def shares_change(
     """
     first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
     moved = (first - second).abs().flatten(1).amax(1)
-    return "" if bool((moved > within).all()) else because or f"{of} and {to} hold the same shares of attention"
+    if bool((moved > within).all()):
+        return ""
+    return because or f"the attention weights in {of} and {to} should differ, but they are the same"
 
 
 @law
@@ -41,7 +43,9 @@ def shares_stay(
 ) -> str:
     """In the `layers` of maps (L, ..., T, S), `places` share attention in `of` as they do in `to`."""
     first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
-    return "" if agree(first, second, within) else because or f"{of} and {to} hold other shares of attention"
+    if agree(first, second, within):
+        return ""
+    return because or f"the attention weights in {of} and {to} should be the same, but they differ"
 
 
 @law
@@ -49,7 +53,9 @@ def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: 
     """In each of the `layers` of maps (L, ..., T, S), the T places do not all look at others in the same way."""
     maps = tensor(outputs[of]).double()[layers]
     apart = (maps - maps.mean(-2, keepdim=True)).abs().flatten(1).amax(1)
-    return "" if bool((apart > within).all()) else because or f"in a layer of {of}, all places look at the same"
+    if bool((apart > within).all()):
+        return ""
+    return because or f"in one layer of {of}, all positions have the same attention weights"
 
 
 @law
@@ -60,7 +66,7 @@ def looks_reach_higher(outputs: Outputs, of: str = "out", because: str = "", wit
     """
     most = tensor(outputs[of]).double().amax(-2)  # (L, ..., S)
     grows = bool((most.diff(dim=0) > within).any())
-    return "" if grows else because or f"from layer to layer of {of}, no place is ever looked at harder"
+    return "" if grows else because or f"in {of}, no position ever gets more attention than in the layer before"
 
 
 def _shares(maps: Tensor, places: list[int]) -> Tensor:
@@ -76,14 +82,16 @@ def grid_is_constant(
     laid = _grid(outputs[of], grid).movedim(axis, 0)
     if agree(laid, laid[:1].expand_as(laid), within):
         return ""
-    return because or "laid out as the grid, values change along an axis along which they should not"
+    return because or "on the grid, the values should stay the same along one axis, but they change"
 
 
 @law
 def grid_rises(outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "") -> str:
     """The rows after the first, laid out as `grid` (height, width), rise from each to the next along `axis`."""
     laid = _grid(outputs[of], grid).movedim(axis, 0)
-    return "" if bool((laid.diff(dim=0) > 1e-4).all()) else because or "neighbours are alike that should differ"
+    if bool((laid.diff(dim=0) > 1e-4).all()):
+        return ""
+    return because or "neighbours on the grid should differ, but some are alike"
 
 
 def _grid(value: Any, grid: tuple[int, int]) -> Tensor:

@@ -18,7 +18,7 @@ def long_like(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "")
     """Inputs and labels are LongTensors of the shape of `ids`."""
     for name, found in zip(("inputs", "labels"), outputs[of], strict=True):
         if found.shape != ids.shape or found.dtype != torch.int64:
-            return because or f"{name} should be {kind(ids)}, and are {kind(found)}"
+            return because or f"expected {kind(ids)} for the {name}, got {kind(found)}"
     return ""
 
 
@@ -29,7 +29,7 @@ def known_words(outputs: Outputs, words: int, of: str = "out", because: str = ""
     unknown = inputs[(inputs < 0) | (inputs >= words)]
     if not len(unknown):
         return ""
-    return because or f"the inputs hold the number {int(unknown[0])}, which is neither a word's nor the mask's"
+    return because or f"the inputs hold the id {int(unknown[0])}, but no word and no mask has it"
 
 
 @law
@@ -41,7 +41,7 @@ def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", becaus
     labels = outputs[of][1]
     if bool(((labels == ids) | (labels == -100)).all()):
         return ""
-    return because or "a label is neither -100 nor the word that stood there before anything was hidden"
+    return because or "a label is neither -100 nor the id of the original word"
 
 
 @law
@@ -49,14 +49,14 @@ def unasked_words_stay(outputs: Outputs, ids: Tensor, of: str = "out", because: 
     """Where the label is -100 the word is as it was."""
     inputs, labels = outputs[of]
     changed = int((inputs != ids)[labels == -100].sum())
-    return because or f"{changed} words changed, and their labels do not ask for them" if changed else ""
+    return because or f"{changed} words changed, but their label is -100" if changed else ""
 
 
 @law
 def never_asked_for(outputs: Outputs, where: Tensor, of: str = "out", because: str = "") -> str:
     """No label on `where`."""
     found = int((outputs[of][1] != -100)[where].sum())
-    return because or f"{found} special tokens have a label" if found else ""
+    return because or f"{found} special tokens have a label, but none should" if found else ""
 
 
 def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", last: int = 0, **_: Any) -> Tensor:

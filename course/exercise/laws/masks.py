@@ -18,10 +18,10 @@ def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out
         return because or f"the result has no key {key!r}"
     mask = outputs[of][key]
     if not isinstance(mask, Tensor):
-        return because or f"{key} should be a mask, and is {kind(mask)}"
+        return because or f"expected a mask at {key!r}, got {kind(mask)}"
     if _expanded(mask, shape) is not None:
         return ""
-    return because or f"{key} has the shape {tuple(mask.shape)}, which does not broadcast to {tuple(shape)}"
+    return because or f"the mask at {key!r} of shape {tuple(mask.shape)} does not broadcast to {tuple(shape)}"
 
 
 @law
@@ -30,7 +30,7 @@ def mask_is_boolean(outputs: Outputs, key: str, of: str = "out", because: str = 
     mask = outputs[of][key]
     if isinstance(mask, Tensor) and mask.dtype == torch.bool:
         return ""
-    return because or f"{key} should hold True and False, and is {kind(mask)}"
+    return because or f"expected True and False at {key!r}, got {kind(mask)}"
 
 
 @law
@@ -40,15 +40,15 @@ def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = 
     seen = _expanded(mask, where.shape) if isinstance(mask, Tensor) else None
     if seen is not None and bool((seen[where] == allowed).all()):
         return ""
-    return because or f"{key} is not {allowed} everywhere it should be"
+    return because or f"the mask at {key!r} should be {allowed} at some positions where it is not"
 
 
 @law
 def none_at(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
     """The entry at `key` of a dict is None."""
     if isinstance(outputs[of], dict) and key not in outputs[of]:
-        return f"the result has no key {key!r}, and should say None there"
-    return "" if outputs[of][key] is None else because or f"{key} should be None"
+        return f"the result has no key {key!r}. Add the key with the value None"
+    return "" if outputs[of][key] is None else because or f"expected None at {key!r}, got {kind(outputs[of][key])}"
 
 
 def _expanded(mask: Tensor, shape: Any) -> Tensor | None:

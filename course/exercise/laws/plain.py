@@ -49,17 +49,17 @@ def kinds(value: Any) -> str:
     if not isinstance(value, list | tuple) or not value:
         return kind(value)
     found = list(dict.fromkeys(map(kind, value)))
-    return f"{len(value)} results, the first {found[0]}" + (f", another {found[1]}" if found[1:] else "")
+    return f"{len(value)} results, the first {found[0]}" + (f" and another {found[1]}" if found[1:] else "")
 
 
 def kind(value: Any) -> str:
-    """What came, in a few words: a tensor with its shape and type, or what else it is."""
+    """What came, in a few words: a tensor with its shape and dtype, or what else it is."""
     if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)} and type {str(value.dtype).removeprefix('torch.')}"
+        return f"a tensor of shape {tuple(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
     if isinstance(value, Other):
         return f"an object of type {value.type_name}"
     named = {
-        type(None): "nothing",
+        type(None): "None",
         np.ndarray: "a numpy array",
         int: "a whole number",
         float: "a number",

@@ -19,6 +19,8 @@ from .plain import kinds
 EXPECTED = "what the reference did"
 """The name under which the judge lays the reference's own outputs of the case beside those that are examined."""
 
+NO_RETURN = "your code returned None. Is a `return` missing?"
+
 Outputs = Mapping[str, Any]
 _NOT_OF_THE_KIND = (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError)
 """What a law raises over outputs that it cannot look at."""
@@ -87,13 +89,19 @@ def broken(use: LawUse, outputs: Outputs) -> str:
         pass
     of = use.params.get("of", "out")
     of = of[0] if isinstance(of, list) else of
+    of_gradients = of.startswith("gradients of ")
     if of in outputs and outputs[of] is None:
-        return "nothing came back: is there a `return`?"
-    what = "the gradient" if of.startswith("gradients of ") else "what came back"
-    asked = use.params.get("because", "") if use.name == "shape_is" else ""
-    if use.params.get("meaning"):
-        asked = f"asked for are {use.params['meaning']}"
-    return f"{what} cannot be examined: it is {kinds(outputs.get(of))}; {asked or 'compare with what is asked for'}"
+        return "no gradient flows back from the result" if of_gradients else NO_RETURN
+    what = "the gradient" if of_gradients else "your result"
+    return f"the check cannot read {what}, which is {kinds(outputs.get(of))}. {_asked(use)}"
+
+
+def _asked(use: LawUse) -> str:
+    """What the task asks for in place of what a law cannot look at, as the second sentence."""
+    if meaning := use.params.get("meaning"):
+        return f"The task asks for {meaning}"
+    because: str = use.params.get("because", "") if use.name == "shape_is" else ""
+    return f"{because[:1].upper()}{because[1:]}" if because else "Compare it with what the task asks for"
 
 
 def examined(use: LawUse, outputs: Outputs) -> str | None:

@@ -30,7 +30,9 @@ def accuracy_at_least(
     Of several outputs, with targets each, it is the mean of their accuracies: over splits of the data, say.
     """
     accuracy = _accuracy(outputs, targets, of)
-    return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
+    if accuracy >= bar:
+        return ""
+    return because or f"the accuracy on held-out data is {accuracy:.1%}, but it should be at least {bar:.1%}"
 
 
 def _share_right(logits: Tensor, targets: Tensor) -> float:
@@ -47,7 +49,7 @@ def exact_match_at_least(
 ) -> str:
     """Of sentences (B, T), each up to its first `eos`, at least `bar` are the targets' to the last word."""
     found = _exact_match(outputs, targets, eos, of)
-    return "" if found >= bar else because or f"{found:.1%} of the sentences are right; {bar:.1%} are asked for"
+    return "" if found >= bar else because or f"{found:.1%} of the sentences are right, but {bar:.1%} should be"
 
 
 @law
@@ -66,14 +68,14 @@ def _bleu(outputs: Outputs, targets: Tensor, eos: int, of: str = "out", **_: Any
 def bleu_at_least(outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = "") -> str:
     """BLEU of sentences (B, T), each up to its first `eos`, against the targets', reaches `bar`."""
     found = _bleu(outputs, targets, eos, of)
-    return "" if found >= bar else because or f"BLEU {found:.3f}; {bar:.3f} is asked for"
+    return "" if found >= bar else because or f"BLEU is {found:.3f}, but it should be at least {bar:.3f}"
 
 
 @law
 def says(outputs: Outputs, word: int, share: float, of: str = "out", because: str = "") -> str:
     """At least a `share` of the rows of ids (B, T) contain `word`."""
     found = float((tensor(outputs[of]) == word).any(1).double().mean())
-    return "" if found >= share else because or f"{found:.0%} of the rows contain {word}; {share:.0%} are expected"
+    return "" if found >= share else because or f"{found:.0%} of the rows contain {word}, but {share:.0%} should"
 
 
 @law
@@ -82,9 +84,11 @@ def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = 
     probabilities = tensor(outputs[of]).double().reshape(len(targets), -1)
     good = torch.isfinite(probabilities) & (probabilities >= -1e-6)
     if not bool(good.all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
-        return "the predictions are no probability distributions, so a perplexity would mean nothing"
+        return "the predictions are not probability distributions. Each row should be non-negative and sum to one"
     found = _perplexity(probabilities, targets)
-    return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
+    if found <= bar:
+        return ""
+    return because or f"the perplexity on held-out data is {found:.3g}, but it should be at most {bar:.3g}"
 
 
 def _times_the_reference(outputs: Outputs, targets: Tensor, of: str = "out", **_: Any) -> float:
@@ -98,7 +102,7 @@ def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str 
     own = tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
     V = tensor(outputs[of]).reshape(len(targets), -1).shape[1]
     if own.shape[1] != V:
-        return f"a distribution over {own.shape[1]} tokens was expected, and one over {V} came"
+        return f"expected a distribution over {own.shape[1]} tokens, got one over {V}"
     return perplexity_at_most(outputs, targets, factor * _perplexity(own, targets), of, because)
 
 
@@ -122,7 +126,9 @@ def log_loss_at_most(
     over all that is asked.
     """
     found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
-    return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
+    if found <= bar:
+        return ""
+    return because or f"the loss on held-out data is {found:.3f}, but it should be at most {bar:.3f}"
 
 
 @law
@@ -131,7 +137,7 @@ def log_loss_at_least(
 ) -> str:
     """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
     found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
-    return "" if found >= bar else because or f"a loss of {found:.3f}; {bar:.3f} or more was expected"
+    return "" if found >= bar else because or f"the loss is {found:.3f}, but it should be at least {bar:.3f}"
 
 
 @law
@@ -145,7 +151,7 @@ def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "o
     error = float(differences.std()) / math.sqrt(len(differences))
     if not math.isfinite(error) or float(differences.mean()) >= -4 * error - 1e-6:
         return ""  # an infinite loss is no leak
-    return because or "better than anybody can be who knows the source itself: the answers leak into the question"
+    return because or "the loss is lower than any model can reach. Do the targets leak into the input?"
 
 
 @law
@@ -154,14 +160,15 @@ def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> st
     logits = tensor(outputs[of]).double()
     if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
         return ""
-    return because or "these are probabilities, and scores are asked for, as they are before any softmax"
+    return because or "expected logits, got probabilities. Return the scores before the softmax"
 
 
 def _share_alike(outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, of: str = "out", **_: Any) -> float:
     vectors = tensor(outputs[of]).double()
-    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
-        shape = tuple(vectors.shape)
-        raise Unreadable(f"a table of {len(kinds)} finite vectors was expected, and one of shape {shape} came")
+    if vectors.ndim != 2 or len(vectors) != len(kinds):
+        raise Unreadable(f"expected a table of {len(kinds)} vectors, got one of shape {tuple(vectors.shape)}")
+    if not bool(torch.isfinite(vectors).all()):
+        raise Unreadable("the table of vectors holds NaN or infinite values")
     directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
     similarity = directions[rows] @ directions.T
     similarity[torch.arange(len(rows)), rows] = -math.inf
@@ -182,11 +189,9 @@ def neighbours_alike(
         found = _share_alike(outputs, kinds, rows, k, of)
     except Unreadable as why:
         return str(why)
-    return (
-        ""
-        if found >= bar
-        else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
-    )
+    if found >= bar:
+        return ""
+    return because or f"{found:.0%} of the neighbours are of the same kind, but {bar:.0%} should be"
 
 
 def _explained(outputs: Outputs, scores: Tensor, of: str = "out", up_to_a_constant: bool = False, **_: Any) -> float:
@@ -246,8 +251,8 @@ def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "st
     moved = [name for name, value in weights.items() if not _stands_in(list(outputs[of].values()), value)]
     if not moved:
         return ""
-    those = f"{len(moved)} of its {len(weights)} tensors" if len(moved) > 3 else ", ".join(sorted(moved))
-    return because or f"the weights it began with have changed: {those}"
+    those = f"{len(moved)} of the {len(weights)} tensors" if len(moved) > 3 else ", ".join(sorted(moved))
+    return because or f"{those} changed, but these weights should stay as they were"
 
 
 @law
@@ -257,7 +262,7 @@ def trains_at_most(
     """A model's state, parameters and buffers, has at most so many numbers that may learn or are none of `weights`."""
     begun = list(weights.values())
     found = sum(value.numel() for value in outputs[of].values() if value.requires_grad or not _stands_in(begun, value))
-    return "" if found <= numbers else because or f"{found:,} numbers learn; {numbers:,} are allowed"
+    return "" if found <= numbers else because or f"expected at most {numbers:,} trainable parameters, got {found:,}"
 
 
 def _stands_in(tensors: list[Tensor], value: Tensor) -> bool:
@@ -274,12 +279,12 @@ def _scores(logits: Any, targets: Tensor) -> Tensor:
     """
     scores = tensor(logits)
     if (lost := int(scores.isnan().sum())) > 0:
-        where = "print the loss of each batch: from where on is it NaN, and how large was it just before?"
-        raise Unreadable(f"{lost} of {scores.numel()} scores are NaN; {where}")
+        where = "Print the loss of each batch to see when it becomes NaN, and how large it is just before"
+        raise Unreadable(f"{lost} of {scores.numel()} scores are NaN. {where}")
     rows = scores.reshape(*targets.shape, -1)
     if rows.shape[-1] <= int(targets.max()):
-        asked = f"{targets.numel()} answers of {int(targets.max()) + 1} kinds or more"
-        raise Unreadable(f"{kind(scores)} holds too few scores for {asked}")
+        asked = f"{targets.numel()} targets of {int(targets.max()) + 1} classes or more"
+        raise Unreadable(f"expected scores for {asked}, got {kind(scores)}")
     return rows
 
 

@@ -19,14 +19,14 @@ def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because
     behind = (ids == eos).cumsum(1) - (ids == eos).long() > 0
     if bool((ids == pad)[behind].all()):
         return ""
-    return because or "something other than padding stands behind the first eos of a sentence"
+    return because or "a sentence has tokens other than padding after its first eos"
 
 
 @law
 def no_longer_than(outputs: Outputs, longest: int, of: str = "out", because: str = "") -> str:
     """Ids (B, L) have at most `longest` columns."""
     found = tensor(outputs[of]).shape[1]
-    return "" if found <= longest else because or f"{found} tokens were written, and at most {longest} were asked for"
+    return "" if found <= longest else because or f"expected at most {longest} tokens, got {found}"
 
 
 @law
@@ -34,10 +34,10 @@ def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", becau
     """Ids (B, L) have at most `longest` columns, and as many if there is a row without `eos`."""
     ids = tensor(outputs[of])
     if ids.shape[1] > longest:
-        return because or f"{ids.shape[1]} tokens were written, and at most {longest} were asked for"
+        return because or f"expected at most {longest} tokens, got {ids.shape[1]}"
     endless = bool((~(ids == eos).any(1)).any())
     short = endless and ids.shape[1] < longest
-    return because or "it stops although a sentence has no eos yet and may be longer" if short else ""
+    return because or "decoding stops although a sentence has no eos yet and may be longer" if short else ""
 
 
 @law
@@ -46,9 +46,7 @@ def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "
     shape, wanted = tuple(tensor(outputs[of]).shape), tuple(tensor(outputs[ids]).shape)
     if shape[:2] == wanted:
         return ""
-    return (
-        because or f"forward, given {wanted} tokens, answers with logits of shape {shape}, and (B, T, V) is asked for"
-    )
+    return because or f"expected logits of shape (B, T, V) from `forward` for tokens of shape {wanted}, got {shape}"
 
 
 @law
@@ -58,7 +56,7 @@ def keeps_its_eos(outputs: Outputs, logits: str, eos: int, pad: int, of: str = "
     painted = (tensor(outputs[logits]).argmax(2) == eos) & (tensor(outputs[of]) == pad)
     if not bool(first.any() and painted[first].all()):
         return ""
-    return because or "where forward finds eos likeliest, decode_greedy returns a pad: is eos itself kept?"
+    return because or "`decode_greedy` returns pad where `forward` finds eos most likely. Does it keep the eos itself?"
 
 
 @law
@@ -67,8 +65,8 @@ def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out",
     if not bool(_first_that_strays(outputs, logits, eos, of).any()):
         return ""
     return because or (
-        "forward, given what decode_greedy wrote, finds another token likelier: which token, and which state, go into "
-        "a step?"
+        "for the tokens that `decode_greedy` returned, `forward` finds another token more likely. Which token and "
+        "which state go into a step?"
     )
 
 
@@ -87,12 +85,15 @@ def weighs_real_places(
     """Weights (B, L, S) are none below zero, sum to one, and are zero behind `lengths`, up to the eos of each row."""
     weights, said = tensor(outputs[of]).double(), tensor(outputs[ids])
     if weights.shape[:2] != said.shape:
-        return f"weights of shape (B, L, S) are asked for, a row for each of {tuple(said.shape)} tokens"
+        rows = f"one row for each token of shape {tuple(said.shape)}"
+        return f"expected weights of shape (B, L, S), {rows}, got {tuple(weights.shape)}"
     before = (said == eos).cumsum(1) - (said == eos).long() == 0
     padding = torch.arange(weights.shape[2]) >= lengths[:, None, None]
     good = (weights.sum(2) - 1).abs() < 1e-4
     good &= ((weights.abs() * padding).amax(2) < 1e-6) & (weights.amin(2) >= 0)
-    return "" if bool(good[before].all()) else because or "weights do not sum to one over a sentence's real tokens"
+    if bool(good[before].all()):
+        return ""
+    return because or "the weights should sum to one over the real tokens of a sentence, but they do not"
 
 
 @law
@@ -107,7 +108,7 @@ def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", 
     for k, found in enumerate(outputs[of]):
         rows = zip(tensor(found[0]), alone[k:] + alone[:k], strict=True)
         strays |= {(k + i) % len(alone) for i, (row, other) in enumerate(rows) if _stripped(row, pad) != other}
-    return "" if len(strays) <= 1 else because or f"{of} and {to} hold other tokens"
+    return "" if len(strays) <= 1 else because or f"{of} and {to} should hold the same tokens, but they differ"
 
 
 def _share_written(
@@ -134,7 +135,7 @@ def written_at_least(
     other rows do not matter.
     """
     found = _share_written(outputs, targets, pad, counted, of)
-    return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
+    return "" if found >= bar else because or f"{found:.1%} of the rows have no error, but {bar:.1%} should"
 
 
 def _share_aligned(
@@ -142,7 +143,7 @@ def _share_aligned(
 ) -> float:
     weights = tensor(outputs[of]).double()
     if weights.ndim != 3 or weights.shape[1] <= max(places) or weights.shape[2] != words.shape[1]:
-        raise Unreadable(f"weights of shape (B, L, S) are asked for, and {kind(outputs[of])} came")
+        raise Unreadable(f"expected weights of shape (B, L, S), got {kind(outputs[of])}")
     belongs = torch.nn.functional.one_hot(words + 1)[:, :, 1:].double()  # (B, S, words)
     found = (weights[:, places] @ belongs).max(-1)
     return float(((found.indices == gold) & (found.values > 0)).double().mean())
@@ -160,7 +161,9 @@ def aligned_at_least(
         share = _share_aligned(outputs, words, gold, places, of)
     except Unreadable as why:
         return str(why)
-    return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
+    if share >= bar:
+        return ""
+    return because or f"{share:.1%} of the digits attend most to their word, but {bar:.1%} should"
 
 
 @law

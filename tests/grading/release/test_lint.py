@@ -166,7 +166,7 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "course/data/streams.py has no batches for sample_task" in said[0]
     assert said[1:-1] == [
-        f"99_sample: there is no course/hidden/sample/{item.name}.py: write it first" for item in topic.judged
+        f"99_sample: course/hidden/sample/{item.name}.py is missing. Write it first" for item in topic.judged
     ]
     assert said[-1].startswith("99_sample: there is no course/hidden/sample/question.py. Write it, with HINTS")
     for item in topic.judged:
@@ -175,7 +175,10 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
         (tmp_path / "sample" / f"{item.name}.py").touch()
     monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
-    assert "99_sample: course/hidden/sample/double.py declares no exercise double, which the syllabus names" in said
+    assert (
+        "99_sample: the syllabus names the exercise double, but course/hidden/sample/double.py does not declare it"
+        in said
+    )
     assert len(said) == 5
 
 

@@ -130,7 +130,7 @@ def test_what_was_not_answered_takes_one_line():
 
 
 def test_it_says_where_to_go_from_here():
-    wrong = Verdict("attention_cost", "wrong", 0, 1, message="a dict was expected, and a whole number came")
+    wrong = Verdict("attention_cost", "wrong", 0, 1, message="expected a dict, got a whole number")
     said = _text(Verdict("softmax", "passed", 2, 2), wrong)
     assert 'hint("attention_cost") in the notebook helps you on. `course solution attention_cost` shows' in said
 
