@@ -114,7 +114,7 @@ class _Run:
         if not names:
             return result
         if not isinstance(result, tuple | list) or len(result) != 1 + len(names):
-            raise WrongKind(f"a tuple of {1 + len(names)} results is asked for, and {_what(result)} came")
+            raise WrongKind(f"expected a tuple of {1 + len(names)} results, got {_what(result)}")
         self.kept.update(zip(names, result[1:], strict=True))
         return result[0]
 

@@ -128,7 +128,7 @@ def test_what_is_carried_on_is_handed_over_and_not_recorded():
 @pytest.mark.parametrize("answer", [lambda x: x, lambda x: (x,), lambda x: (x, 1, 2)])
 def test_another_number_of_results_than_are_carried_on_is_told_in_a_sentence(answer):
     raised = recorded(build("sums", 1, carries=["state"]), answer).raised
-    assert raised.message.startswith("a tuple of 2 results is asked for, and an object of type")
+    assert raised.message.startswith("expected a tuple of 2 results, got an object of type")
 
 
 def test_the_rows_of_a_tensor_are_asked_about_one_by_one():

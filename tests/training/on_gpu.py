@@ -31,6 +31,7 @@ from course.syllabus import Topic, find_topic
 ROOT = Path(__file__).parents[2]
 ORDER = (
     "encoder_decoder",
+    "gpt",
     "bahdanau_attention",
     "masking",
     "rnn",

@@ -145,7 +145,7 @@ def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6
 def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str = "out", because: str = "") -> str:
     """The entry `key` of a dict is near a known number."""
     if not isinstance(outputs[of], Mapping) or key not in outputs[of]:
-        return f"a dict with an entry {key!r} is asked for, and {kind(outputs[of])} came"
+        return f"expected a dict with an entry {key!r}, got {kind(outputs[of])}"
     found = float(outputs[of][key])
     return (
         "" if abs(found - value) <= within else because or f"the entry {key!r} is {found:.4g}, and {value:.4g} is right"
