@@ -10,8 +10,8 @@
 # There is no such fish. A network of 1.5 million numbers made it up. It learned from WordNet's definitions, and its weights came with this course.
 # At the end of this notebook your own code loads them, and you can ask for any word you like.
 #
-# The lecture shows a table of fourteen large language models. It looks like a zoo, but it is a list of parts. The models differ in their norm, in their feed-forward network, in how
-# they mark positions, and in what the heads share. You will build one row of that table, count its parameters, load its weights, and let it write.
+# The lecture shows a table of fourteen large language models. They differ in their norm, in their feed-forward network, in how
+# they encode positions, and in whether heads share their keys and values. You will build one row of that table, count its parameters, load its weights, and let it write.
 #
 # **You will**
 #
@@ -20,7 +20,7 @@
 # - write a GPT with a cache, and three ways to choose the next token
 # - train one on a play, and ask what a larger one would reach.
 #
-# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 165 minutes.
+# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 165 minutes. The reading takes another hour.
 # Call `hint("rms_norm")` if you are stuck.
 
 # %%
@@ -48,21 +48,21 @@ from course.data import grammar, play, wordnet
 # | biases | yes | none |
 # | output | the embedding table again (tied) | tied in yours, its own table in LLaMA |
 #
-# One thing is missing in topic 10, and it has nothing to do with parts. Its `decode_greedy` hands the whole text to the decoder for every new word. To write 1,000 tokens, it reads $1 + 2 + \dots + 1000$ of them, which is 500,500.
+# Topic 10's `decode_greedy` hands the whole text to the decoder for every new word. To write 1,000 tokens, it reads $1 + 2 + \dots + 1000$ of them, which is 500,500.
 # Yours will read each token once. It keeps the keys and values of what it has read in a **cache**.
 #
 # **Dimensions.** A batch has $B$ texts of $T$ tokens. With those in the cache there are $S$. A token has width $D$. An attention has $h$ heads of width $d$ and $g$ groups. The feed-forward network is $F$ wide inside, and the vocabulary has $V$ tokens.
 #
 # ## Two small parts
 #
-# **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$.
+# **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$. The small $\varepsilon$ keeps a token of zeros from being divided by 0.
 # LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and models train as well.
 #
 # $$\text{rms\_norm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
 #
 # ### Exercise: `rms_norm` (about 10 minutes)
 #
-# The result has the shape and dtype of `x`. Do not use `F.rms_norm` or `nn.RMSNorm`, since they are the answer themselves.
+# The result has the shape and dtype of `x`. Do not use `F.rms_norm` or `nn.RMSNorm`.
 
 
 # %% solution="rms_norm"
@@ -108,7 +108,7 @@ check("swiglu", swiglu)
 # %% [markdown]
 # ## Heads that share
 #
-# The cache holds a key and a value for every token, in every layer and every head. That is a lot. Heads need queries of their own to ask different questions, but several heads can search the same keys.
+# The cache holds a key and a value for every token, in every layer and every head. Heads need queries of their own to ask different questions, but several heads can search the same keys.
 # With four heads and two groups, heads 0 and 1 read group 0, and heads 2 and 3 read group 1. In general, head $i$ reads group $\lfloor i \,/\, (h/g) \rfloor$. With $g = h$ this is multi-head attention (topic 07). With $g = 1$ it is called
 # multi-query attention, and PaLM has it.
 #
@@ -173,8 +173,8 @@ check("grouped_attention", grouped_attention)
 #
 # ### Exercise: `decoder_parameters` (about 15 minutes)
 #
-# Write the formula. `bias=True` means a bias for every matrix but the embeddings, and a shift for every norm. `tied=False` adds a second table of $V$ rows for the output, and `positions` is the number of learned positional embeddings.
-# The heads need not fill the width. PaLM has 48 heads of width 256 in a width of 18,432.
+# Write the formula. `bias=True` means a bias for every matrix but the embeddings, and a shift for every norm. `gated=False` leaves out $W_{gate}$. `tied=False` adds a second table of $V$ rows for the output, which has no bias either, and `positions` is the number of learned positional embeddings.
+# The heads need not fill the width. PaLM has 48 heads of width 256, which is 12,288 in all, in a width of 18,432.
 
 
 # %% solution="decoder_parameters"
@@ -197,7 +197,7 @@ def decoder_parameters(
 check("decoder_parameters", decoder_parameters)
 
 # %% [markdown]
-# Now to the lecture's table. It does not give $V$ and $F$, so here they are.
+# The lecture's table does not give $V$ and $F$, so here they are.
 
 # %%
 TABLE = {  # V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions
@@ -222,15 +222,15 @@ for name, row in TABLE.items():
 show.gpt.shares(parts)
 
 # %% [markdown]
-# The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 thousand million. The count is a good detective, too. The lecture's table ticks "bias" for LLaMA. With biases
-# you would get 65.294 thousand million, and the published weights hold exactly 65,285,660,672.
+# The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 billion. The count also finds errors. The lecture's table ticks "bias" for LLaMA. With biases
+# you would get 65.294 billion, and the published weights hold exactly 65,285,660,672.
 #
 # In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This also corrects the cost account of topic 06. A token of GPT-3 passes through $1.7 \cdot 10^{11}$ weights, one multiplication each.
-# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288$, which is 3 % of that. The square of the length, which worried us there, outweighs all the rest from 74,000 tokens on.
+# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288 = 4.8 \cdot 10^9$, which is 3 % of that. The square of the length, which worried us there, outweighs the rest only from 74,000 tokens on.
 #
 # ## The model, and its cache
 #
-# The next cell gives you the weights and no computation. Their names are those under which the weights of this course are published. Look at the initialisation: the standard deviation is $1/\sqrt{D}$, so that logits begin near 1 in size.
+# The next cell gives you the weights and no computation. Their names are those under which the weights of this course are published. Their initial standard deviation is $1/\sqrt{D}$, so that logits begin near 1 in size.
 
 
 # %%
@@ -307,7 +307,7 @@ class GPTWeights(nn.Module):
 # ### Exercise: `GPT` (about 30 minutes)
 #
 # Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
-# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$.
 
 
 # %% solution="GPT"
@@ -350,7 +350,7 @@ check("GPT", GPT)
 # %% [markdown]
 # ## Weights from elsewhere
 #
-# Your class is empty so far, and its weights are noise. The next cell loads ours. They were trained on WordNet's definitions, in the form `word (kind): definition`, cut into 2,048 pieces of words.
+# The weights of your model are noise so far. The next cell loads ours. They were trained on WordNet's definitions, in the form `word (kind): definition`, cut into tokens from a vocabulary of 2,048. Token 0, `wordnet.END`, stands between two lines.
 
 # %%
 dictionary = GPT(**wordnet.SIZES).load_published(wordnet.weights()).eval()
@@ -367,11 +367,11 @@ print(f"{-log_p.sum().item():.2f} nats for the whole line")
 #
 # ## Choose the next token
 #
-# The model gives probabilities. Which token do you take? Say that four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05.
+# Which token do you take? Say that four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05.
 #
 # - **Temperature** divides the logits. At $\tfrac12$ each probability is squared, before all are normalised again.
-# - **Top-k** keeps the $k$ likeliest tokens. With $k = 2$ they share the rest: 0.625 and 0.375.
-# - **Top-p** keeps the fewest tokens, likeliest first, whose probabilities reach $p$. For $p = 0.6$ the first has 0.5, which is not enough. So the second one stays, too, and again 0.625 and 0.375 are left.
+# - **Top-k** keeps the $k$ likeliest tokens. With $k = 2$ the first two stay, and normalised again they have 0.625 and 0.375.
+# - **Top-p** keeps the fewest tokens, likeliest first, whose probabilities add up to at least $p$. For $p = 0.6$ the first has 0.5, which is not enough. So the second one stays, too, and again 0.625 and 0.375 are left.
 
 # %%
 predict("likeliest_of_four_at_half_the_temperature")
@@ -388,7 +388,7 @@ for temperature in (2.0, 1.0, 0.5, 0.1):
 #
 # ### Exercise: `next_token` (about 20 minutes)
 #
-# Draw a token for each row of `logits`. A temperature of 0 takes the likeliest. `None` leaves a step out, and a `top_k` above $V$ keeps everything. All chance comes from `generator`.
+# Draw a token for each row of `logits`, with `generator`. A temperature of 0 takes the likeliest. `None` leaves a step out, and a `top_k` above $V$ keeps everything.
 
 
 # %% solution="next_token"
@@ -441,7 +441,7 @@ check("generate_text", generate_text)
 # %% [markdown]
 # ## A dictionary of words that do not exist
 #
-# Now ask it. A definition ends with token 0. Put in your own name, or the name of your street.
+# Now ask it. Put in your own name, or the name of your street.
 
 
 # %%
@@ -464,7 +464,7 @@ for word, kind in [
     print(define(word, kind))
 
 # %% [markdown]
-# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. The card says what the model was trained on and what it is bad at. Read it before you show the dictionary to your friends.
+# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. Read it before you show the dictionary to your friends.
 #
 # How good is it? Models with different tokenisers are compared in **bits a byte** (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
 #
@@ -475,7 +475,7 @@ for word, kind in [
 # | a trigram over them | 1.54 |
 # | this GPT | **1.26** |
 #
-# Does the kind matter? Here is one word as three kinds, at three temperatures.
+# Does the kind matter? Here is one word as three kinds, and then as a food at three temperatures.
 
 # %%
 for kind in ("food", "feeling", "made thing"):
@@ -486,7 +486,7 @@ for temperature in (0.3, 0.7, 1.5):
 
 # %% [markdown]
 # At a temperature of 0 it takes the likeliest token each time, and is caught in a loop of mixtures. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
-# It knows nothing of blorbels, and little of the world. Mount Zibble lies in Georgia on the Mediterranean.
+# It knows nothing of blorbels, and little of the world. It puts Mount Zibble in Georgia "on the Mediterranean", a sea that Georgia does not touch.
 #
 # ## The task: a play
 #
@@ -506,7 +506,7 @@ print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Write `train`. A batch holds texts of 65 tokens, so 64 are read and 64 are predicted. Let the learning rate fall to zero, with `len(batches)`, the number of batches to come. Your score is the loss on the words of the sentences, compared with the source's own. Full marks need a
+# Write `train`. A batch holds 8 texts of 65 tokens, so 64 are read and 64 are predicted. The budget is 12,000 texts (48,000 on a GPU). Choose an optimizer, and let its learning rate fall to zero over all `len(batches)` batches. Call `batches.log(loss)` once in each step. Your score is the loss on the words of the sentences, compared with the source's own. Full marks need a
 # loss of at most 0.1 nats a word above the source. Losses of 0.25 and 0.6 above it earn part of the points. Surnames earn none, because whether induction is learned in time depends on the seed.
 
 
@@ -557,7 +557,7 @@ show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.
 # ## What would longer training reach?
 #
 # The loss of language models falls with their size, with the text that they read, and with the computation. It falls by a law, and people plan trainings of months with it. Here are three losses: 3.5 after 10,000 texts, 3.0 after 40,000 and 2.75 after 160,000. Each time there are four times as many texts, and the drop halves, from 0.5 to 0.25.
-# The next drops would be 0.125 and 0.0625, so all further ones add up to 0.25, and the loss never passes $2.75 - 0.25 = 2.5$. A drop that halves when $N$ quadruples goes with $1/\sqrt{N}$. At $N = 10{,}000$ the loss is $3.5 - 2.5 = 1$ above its floor, so the factor is 100:
+# The next drops would be 0.125 and 0.0625, so all further ones add up to 0.25, and the loss never falls below $2.75 - 0.25 = 2.5$. A drop that halves when $N$ quadruples goes with $1/\sqrt{N}$. At $N = 10{,}000$ the loss is $3.5 - 2.5 = 1$ above its floor, and $\sqrt{N} = 100$, so $A = 100$:
 #
 # $$L(N) = E + \frac{A}{N^\alpha} = 2.5 + \frac{100}{N^{0.5}}$$
 #
@@ -597,8 +597,8 @@ print({name: round(value, 3) for name, value in law.items()})
 show.gpt.scaling(N, losses, law, play.ENTROPY)
 
 # %% [markdown]
-# The fitted floor is 2.606, and the entropy of these words is 2.604. From five trainings that all ended above it, the law finds the entropy. It is no magic. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
-# We also tried other sizes of the model. From 9,000 parameters on, the words gain nothing more, since this grammar is small. WordNet would gain from every size that you can pay for.
+# The fitted floor is 2.606, and the entropy of these words is 2.604. From five mean losses above it, the law finds the entropy. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
+# We also tried other sizes of the model. From 9,000 parameters on, the words gain nothing more, since this grammar is small.
 #
 # ## Play
 #
