@@ -105,7 +105,7 @@ def sampler(model: Callable[..., Any], next_token: Callable[..., Tensor]) -> VBo
     import ipywidgets as widgets
 
     word = widgets.Text("blorbel (plant): a small", description="text", layout=widgets.Layout(width="420px"))
-    shown = {"layout": widgets.Layout(width="290px"), "style": {"description_width": "85px"}}
+    shown = {"layout": widgets.Layout(width="260px"), "style": {"description_width": "85px"}}
     temperature = widgets.FloatSlider(0.7, min=0.1, max=2.0, step=0.1, description="temperature", **shown)
     top_k = widgets.IntSlider(40, min=1, max=50, description="top-k", **shown)
     top_p = widgets.FloatSlider(0.9, min=0.05, max=1.0, step=0.05, description="top-p", **shown)
