@@ -182,8 +182,10 @@ def _in_words(p: Tensor, drawn: Tensor, tokens: int) -> str:
     first = int(p.argmax())
     kept = drawn.unique().numel()
     share = float((drawn == first).float().mean())
+    named = "1 token" if kept == 1 else f"{kept} different tokens"
+    cached = "1 token" if tokens == 1 else f"{tokens} tokens"
     return (
         f"The likeliest token is “{_shown(first)}”: the model gives it {float(p[first]):.0%}, and {share:.0%} of the "
-        f"draws are it. The draws name {kept} different tokens. For {tokens} tokens the cache holds "
+        f"draws are it. The draws name {named}. For {cached} the cache holds "
         f"{_cache_bytes(tokens, wordnet.SIZES['n_groups']) / 1000:,.0f} kB."
     )
