@@ -89,8 +89,10 @@ def _show_buttons(asked: Prediction, chosen: str, text: str) -> None:
 
     letters = LETTERS[: len(asked.choices)]
     tips = [choice.text.replace("`", "") for choice in asked.choices]
-    buttons = widgets.ToggleButtons(options=list(letters), tooltips=tips, value=None, style={"button_width": "4em"})
-    reply = widgets.HTML(_reply_html(asked, chosen) if chosen else "", layout=widgets.Layout(margin="0 0 0 12px"))
+    buttons = widgets.ToggleButtons(
+        options=list(letters), tooltips=tips, value=None, style={"button_width": "4em"}, layout=_below(2)
+    )
+    reply = widgets.HTML(_reply_html(asked, chosen) if chosen else "", layout=_below(6))
 
     def answer(change: dict[str, Any]) -> None:
         if change["new"]:
@@ -103,12 +105,19 @@ def _show_buttons(asked: Prediction, chosen: str, text: str) -> None:
     display({**page._repr_mimebundle_(), "text/html": fallback, "text/plain": text}, raw=True)
 
 
+def _below(gap: int) -> Any:
+    """The layout of what stands `gap` pixels below the question, in line with its text."""
+    import ipywidgets as widgets
+
+    return widgets.Layout(margin=f"{gap}px 0 2px 18px")
+
+
 def _html(asked: Prediction, below: str = "") -> str:
     rows = "".join(f'<li style="margin:2px 0">{sentence(choice.text)}</li>' for choice in asked.choices)
     foot = f'<div style="margin-top:6px">{below}</div>' if below else ""
     return (
         f'<div style="{_BOX}"><b>Predict first.</b> {sentence(asked.question)}'
-        f'<ol type="a" style="margin:6px 0 0;padding-left:1.6em">{rows}</ol>{foot}</div>'
+        f'<ol style="list-style-type:lower-alpha;margin:6px 0 0;padding-left:1.6em">{rows}</ol>{foot}</div>'
     )
 
 

@@ -105,7 +105,7 @@ def sampler(model: Callable[..., Any], next_token: Callable[..., Tensor]) -> VBo
     import ipywidgets as widgets
 
     word = widgets.Text("blorbel (plant): a small", description="text", layout=widgets.Layout(width="420px"))
-    shown = {"layout": widgets.Layout(width="290px"), "style": {"description_width": "85px"}}
+    shown = {"layout": widgets.Layout(width="260px"), "style": {"description_width": "85px"}}
     temperature = widgets.FloatSlider(0.7, min=0.1, max=2.0, step=0.1, description="temperature", **shown)
     top_k = widgets.IntSlider(40, min=1, max=50, description="top-k", **shown)
     top_p = widgets.FloatSlider(0.9, min=0.05, max=1.0, step=0.05, description="top-p", **shown)
@@ -182,8 +182,10 @@ def _in_words(p: Tensor, drawn: Tensor, tokens: int) -> str:
     first = int(p.argmax())
     kept = drawn.unique().numel()
     share = float((drawn == first).float().mean())
+    named = "1 token" if kept == 1 else f"{kept} different tokens"
+    cached = "1 token" if tokens == 1 else f"{tokens} tokens"
     return (
         f"The likeliest token is “{_shown(first)}”: the model gives it {float(p[first]):.0%}, and {share:.0%} of the "
-        f"draws are it. The draws name {kept} different tokens. For {tokens} tokens the cache holds "
+        f"draws are it. The draws name {named}. For {cached} the cache holds "
         f"{_cache_bytes(tokens, wordnet.SIZES['n_groups']) / 1000:,.0f} kB."
     )

@@ -199,7 +199,7 @@ def _lattice_in_words(letters: Sequence[str], found: tuple[list[int], float, Ten
     verdict = "the same" if places == path else "possible, but less likely" if all(steps) else "an impossible path"
     spelt = "".join(LETTERS[i] for i in places)
     return (
-        f"Best path: {best}, with the text {torch.tensor(score).exp():.2g}. "
+        f"Best path: {best}. Path and text together have probability {torch.tensor(score).exp():.2g}. "
         f"The best state of each place: {spelt}, {verdict}."
     )
 

@@ -102,6 +102,14 @@ def test_in_a_notebook_a_button_replies_and_the_page_without_widgets_says_how(mo
     assert ASKED.choices[0].reply in shown[1]["text/html"]
 
 
+def test_a_notebook_letters_the_choices_as_the_reply_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("course.notebook.predictions.show", lambda html, text: shown.append(html))
+    predict(NAME, "c")
+    # JupyterLab's style sheet numbers every list, whatever its `type`: only a style of its own wins.
+    assert '<ol style="list-style-type:lower-alpha;' in shown[0]
+
+
 def test_the_student_edition_has_the_predictions_of_all_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "KEYS", assemble() / "course" / "keys")
     for topic in TOPICS:

@@ -65,7 +65,7 @@ def test_the_widget_hands_its_settings_to_the_students_function(sampler):
     _, sliders, _, said = widget.children
     temperature, top_k, top_p = sliders.children
     top_k.value = 1
-    assert asked[-1]["top_k"] == 1 and "The draws name 1 different tokens" in said.value and "100%" in said.value
+    assert asked[-1]["top_k"] == 1 and "The draws name 1 token." in said.value and "100%" in said.value
     temperature.value, top_p.value = 0.5, 0.3
     assert (asked[-1]["temperature"], asked[-1]["top_p"]) == (0.5, 0.3)
 
@@ -84,3 +84,5 @@ def test_any_text_may_be_typed(sampler):
     for typed in ("", "né 🎉", " " * 40, "a" * 300):
         widget.children[0].value = typed
         assert "likeliest token" in widget.children[3].value
+    widget.children[0].value = ""
+    assert "For 1 token the cache holds 3 kB" in widget.children[3].value
