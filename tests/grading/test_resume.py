@@ -166,7 +166,7 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
     (handed_in / "other" / "ps1").mkdir(parents=True)
     (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
     said = not_graded(list(Classroom(root, TOPIC, SETTINGS).handed_in.misplaced()))
-    assert [sentence.partition(":")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
+    assert [sentence.partition(" (")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
     assert said[0] == f"flat (not graded): flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
     assert grade_topic(root, TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
     assert grade_topic(root, TOPIC, students=["s00"], settings=SETTINGS) == 0, "who is named is graded"

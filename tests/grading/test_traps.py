@@ -233,7 +233,7 @@ def test_a_name_given_to_something_else_is_the_students_again_after_a_graded_cel
 
 
 def test_what_ends_a_kernel_ends_no_grading_and_is_told(graded, root):
-    told = "which ends a notebook there. Grading runs the cells below it"
+    told = "which ends a notebook there. Grading runs the cells below it all the same"
     assert [note for note in graded["exits"].notes if told in note] == [
         f"cell {number} calls {called}(), {told}" for number, called in ((4, "exit"), (7, "quit"), (18, "exit"))
     ]

@@ -425,7 +425,7 @@ HEARD = [
         "another token more likely",
         "AlwaysFeedsSos",
     ),
-    Heard("bahdanau_attention_task", DayForMonth, "stand where another belongs?", "stand where another belongs?"),
+    Heard("bahdanau_attention_task", DayForMonth, "where another belongs?", "where another belongs?"),
     Heard("bahdanau_attention_task", DayForMonthInWords, PASSES, "Print ten of those beside the truth"),
     Heard("bahdanau_attention_task", DayForMonthInNumbers, PASSES, "do day and month change places?"),
     Heard("bahdanau_attention_task", LooksEverywhere, ELSEWHERE, ELSEWHERE, untrue="the other end"),

@@ -75,10 +75,10 @@ def test_numpy_1_gets_a_pyarrow_that_it_can_import(elsewhere: None, monkeypatch:
 
 def test_what_pip_cannot_do_is_told_in_a_sentence(elsewhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     _pip(monkeypatch, 1, "WARNING: slow\nERROR: No matching distribution found for babel\n")
-    with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Mend that, and then run"):
+    with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Fix that, and then run"):
         course.set_up()
     _pip(monkeypatch, 1, "/usr/bin/python3: No module named pip\n")
-    with pytest.raises(RuntimeError, match=r"babel: /usr/bin/python3: No module named pip\. Mend that"):
+    with pytest.raises(RuntimeError, match=r"babel: /usr/bin/python3: No module named pip\. Fix that"):
         course.set_up()
 
 

@@ -294,7 +294,7 @@ def test_what_is_no_model_is_refused_in_a_sentence():
 
 
 def test_what_is_no_loop_and_what_names_no_file_are_refused_in_a_sentence(here):
-    with pytest.raises(TypeError, match=r"a function train\(model, batches\), and got a NoneType"):
+    with pytest.raises(TypeError, match=r"a function train\(model, batches\), but got a NoneType"):
         fit(TASK, build, None)
     for variant in ("../../elsewhere", "rate 0.1/0.2", "/"):
         with pytest.raises(ValueError, match="part of a file's name"):

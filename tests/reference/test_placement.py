@@ -29,19 +29,26 @@ NO_TENSORS = {
     *("count_ngrams", "build_vocab", "bag_of_words", "lstm_parameters", "attention_cost", "crossover_length"),
     *("multi_head_parameters", "sinusoidal", "shift_matrix", "alibi_bias", "causal_mask", "warmup_schedule"),
     *("lora_parameters", "order_properties", "count_pairs", "merge_pair", "train_bpe", "bpe_encode", "bpe_decode"),
-    "wordpiece_encode",
+    *("wordpiece_encode", "eliza", "receptive_field", "ctc_collapse", "decoder_parameters"),
 }
 """Exercises whose reference is given none, so that it makes what it makes on the default device."""
 NOT_ON_META = {
     *("transition_matrix", "perplexity", "clip_grad_norm", "ElmanClassifier", "GatedClassifier", "AttentionSeq2Seq"),
     *("alignment_error_rate", "padding_mask", "masked_cross_entropy", "architecture_masks", "label_smoothing_loss"),
-    "bits_per_byte",
+    *("bits_per_byte", "fit_ar"),
     *("sample_text", "generate", "scheduled_inputs", "mlm_corrupt", "negative_samples"),  # with a generator
-    *("run_bidirectional", "is_permutation_equivariant", "leaks_future", "decode_greedy", "decode_beam"),  # a function
+    *(
+        "run_bidirectional",
+        "is_permutation_equivariant",
+        "leaks_future",
+        "decode_greedy",
+        "decode_beam",
+        "generate_text",
+    ),  # a function
 }
 """Exercises whose reference reads values, or is given a generator or a function that lives on the CPU."""
-MAKES_ITS_OWN = {"NGramModel"}
-"""A table of Python's numbers: its tensors are made where all are made."""
+MAKES_ITS_OWN = {"NGramModel", "fit_power_law"}
+"""Tables of Python's numbers: their tensors are made where all are made."""
 
 
 ENOUGH = 6

@@ -137,7 +137,7 @@ def _stumble(
     )
     name = f"{topic.folder}.ipynb"
     yield MadeUpStudent("no_notebook", "%PDF-1.7 my homework as a scan", refused="is a PDF")
-    yield MadeUpStudent("renamed", deepcopy(solution), file="final version (2).ipynb", refused=f"there is no {name}")
+    yield MadeUpStudent("renamed", deepcopy(solution), file="final version (2).ipynb", refused=f"{name} is missing")
 
 
 def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> Iterator[MadeUpStudent]:

@@ -21,7 +21,7 @@ import pytest
 import course
 from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
-from course.grading.export.autograder import advice_for, hand_in
+from course.grading.export.autograder import gradescope_results, hand_in
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
 from course.grading.kernel_edition import ANSWER_KEYS, answer_key
@@ -288,7 +288,7 @@ def test_hidden_cases_are_counted_and_not_told():
     )
     verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
     graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
-    (test,) = advice_for(TOPIC, graded, "after_due_date")["tests"]
+    (test,) = gradescope_results(TOPIC, graded, "after_due_date")["tests"]
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
@@ -297,7 +297,7 @@ def test_hidden_cases_are_counted_and_not_told():
 def test_what_waits_for_a_person_has_the_points_of_the_tests_until_then():
     verdict = Verdict("attention_for_one", "partial", 0.5, 2, rests_on="softmax", cannot_tell=True).under("keep")
     scores = Scores(0.5, 2, {"attention_for_one": 0.5}, {"attention_for_one": 2.0}, waiting=("attention_for_one",))
-    said = advice_for(TOPIC, Graded("ada", scores, {"attention_for_one": verdict}), "visible")
+    said = gradescope_results(TOPIC, Graded("ada", scores, {"attention_for_one": verdict}), "visible")
     assert said["tests"][0]["score"] == 0.5 and "0.5 of 2 points so far" in said["tests"][0]["output"]
     assert "Your instructor decides" in said["tests"][0]["output"]
     assert "Your instructor grades these: attention_for_one" in said["output"]
@@ -305,4 +305,6 @@ def test_what_waits_for_a_person_has_the_points_of_the_tests_until_then():
 
 def test_a_student_is_not_told_to_ask_whoever_handed_in():
     graded = Graded("ada", reason=f"{NAME}.ipynb is the notebook of 02_cbow. Ask for the right one")
-    assert advice_for(TOPIC, graded, "visible")["output"].endswith("is the notebook of 02_cbow. Upload the right one.")
+    assert gradescope_results(TOPIC, graded, "visible")["output"].endswith(
+        "is the notebook of 02_cbow. Upload the right one."
+    )

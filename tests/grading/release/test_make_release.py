@@ -193,7 +193,7 @@ def test_a_topic_without_a_source_is_no_silent_success(root: Path, monkeypatch: 
         make_release.release(root, [dataclasses.replace(absent, own=True)])
     monkeypatch.setattr(make_release, "OUTLINE", object())  # an instructor chose these: nobody is given half of them
     with pytest.raises(
-        Problem, match=r"98_sample\.py .*: copy 98_sample\.py from solutions/ of the course's repository"
+        Problem, match=r"98_sample\.py, .* Copy 98_sample\.py from solutions/ of the course's repository"
     ):
         make_release.release(root, [SAMPLE, absent])
 
