@@ -36,7 +36,7 @@ def key_fingerprint(topic: Topic, package: Path) -> str:
 
 @cache
 def _hash(path: Path, size: int, changed: int) -> bytes:
-    """A hash of a file of that size, last changed then: twelve keys are made from much the same."""
+    """A hash of a file of that size, last changed then: all keys are made from much the same."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 
