@@ -13,36 +13,28 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from course import data
 from course.data import play
 from course.hidden.gpt.GPT import KnowsNoPositions
 from course.hidden.gpt.gpt_task import gpt_task
 from course.reference.gpt import GPT
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training import judged
+from tests.training.judged import falling, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("gpt_task")[1].budget.cpu
 SIZES = len(play.words()), 64, 2, 4, 2, 128
+
+
+def loss(model, ids):
+    logits, _ = model(ids[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 
 
 def trained(seed, model=GPT, lr=8e-3):
     """The notebook's model and loop, and its budget."""
-    torch.manual_seed(seed)
-    built = model(*SIZES)
-    optimizer = torch.optim.AdamW(built.parameters(), lr=lr)
-    stream, steps = data.stream("gpt_task", torch.Generator().manual_seed(seed)), BUDGET // play.BATCH
-    for step in range(steps):
-        (ids,) = next(stream)
-        optimizer.param_groups[0]["lr"] = lr * (1 - step / steps)
-        logits, _ = built(ids[:, :-1])
-        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return built
+    options = {"loss": loss, "optimizer": torch.optim.AdamW, "schedule": falling(0.0)}
+    return judged.trained("gpt_task", lambda: model(*SIZES), seed, lr=lr, **options)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -8,23 +8,23 @@ when decoding leave 61 % and none, a loss without its mask 0 to 3 %, a skip betw
 
 from __future__ import annotations
 
-from itertools import groupby, islice
+from functools import partial
+from itertools import groupby
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.optim.lr_scheduler import LambdaLR
 
-from course import data
 from course.data import telephone
 from course.reference.hidden_states import causal_conv1d, ctc_collapse, ctc_loss
-from course.syllabus import find_item
+from tests.training import judged
 from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-STEPS = find_item("hidden_states_task")[1].budget.cpu // telephone.BATCH
 
 
 class DigitReader(nn.Module):
@@ -81,20 +81,19 @@ def unmasked(log_p, lengths, targets, counts):
     return torchs(log_p, torch.full_like(lengths, log_p.shape[1]), targets, counts)
 
 
+def rises_and_falls(optimizer, steps):
+    """Warm the rate up for twenty steps, and let it fall in the last three tenths."""
+    return LambdaLR(optimizer, lambda step: min(1, (step + 1) / 20, (steps - step) / (0.3 * steps)))
+
+
 def trained(seed, model=DigitReader, loss_of=torchs, lr=5e-3):
     """The notebook's loop over the syllabus's budget."""
-    torch.manual_seed(seed)
-    made = model()
-    optimizer = torch.optim.Adam(made.parameters())
-    batches = islice(data.stream("hidden_states_task", torch.Generator().manual_seed(seed)), STEPS)
-    for step, (x, *rest) in enumerate(batches):
-        optimizer.param_groups[0]["lr"] = lr * min(1, (step + 1) / 20, (STEPS - step) / (0.3 * STEPS))
-        loss = loss_of(made(x), *rest)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(made.parameters(), 1.0)
-        optimizer.step()
-    return made.eval()
+
+    def loss(model, x, *rest):
+        return loss_of(model(x), *rest)
+
+    clip = partial(nn.utils.clip_grad_norm_, max_norm=1.0)
+    return judged.trained("hidden_states_task", model, seed, lr=lr, loss=loss, schedule=rises_and_falls, clip=clip)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

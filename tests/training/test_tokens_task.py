@@ -11,17 +11,15 @@ import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from course import data
 from course.data import grammar
 from course.hidden.tokens.tokens_task import FULL, OFFSET, RADIUS, K, truth
 from course.reference.cbow import context_windows
 from course.reference.tokens import negative_samples, skip_gram_loss
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training import judged
+from tests.training.judged import falling, verdict_on
 
 pytestmark = pytest.mark.slow
 
-BUDGET = find_item("tokens_task")[1].budget.cpu
 FREQUENCIES = grammar.language().frequencies.float()
 V = len(FREQUENCIES)
 
@@ -52,22 +50,15 @@ def summed_before_the_sigmoid(E, O, centre, context, negative):
 
 def trained(seed, *, loss_of=skip_gram_loss, counts=FREQUENCIES, power=0.75, rows=None, lr=0.03, last=0.02, **model):
     """The notebook's loop. `rows` draws so many rows of noise for a batch; `last` is what is left of the rate."""
-    torch.manual_seed(seed)
-    model, generator = Model(**model), torch.Generator().manual_seed(seed)
-    batches = BUDGET // grammar.BATCH
-    optimizer = torch.optim.Adam(model.parameters(), lr)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, last, batches)
-    stream = data.stream("tokens_task", torch.Generator().manual_seed(seed))
-    for _, (ids,) in zip(range(batches), stream):
+    generator = torch.Generator().manual_seed(seed)
+
+    def loss(model, ids):
         contexts, centres = context_windows(ids, RADIUS)
         centre, context = centres.repeat_interleave(2 * RADIUS), contexts.flatten()
         noise = negative_samples(counts, (rows or len(centre), K), generator, power).expand(len(centre), K)
-        loss = loss_of(model.E, model.O, centre, context, noise)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        falling.step()
-    return model.eval()
+        return loss_of(model.E, model.O, centre, context, noise)
+
+    return judged.trained("tokens_task", lambda: Model(**model), seed, lr=lr, loss=loss, schedule=falling(last))
 
 
 @torch.no_grad()
