@@ -14,7 +14,7 @@ from course.hidden.hidden_states.scaffold import (
     log_sum_underflowing,
     log_sum_with_a_little,
     sparse,
-    tables,
+    tables_and_texts,
 )
 from course.reference import hidden_states as reference
 
@@ -31,8 +31,7 @@ from course.reference import hidden_states as reference
 def hmm_forward(rng):
     """B, T, S and V are different primes; then each is one, S = V, zeros in the tables, a thousand steps."""
 
-    def inputs(B, T, S, V, dtype=torch.float64):
-        return *tables(rng, S, V, dtype), rng.integers(0, V, B, T)
+    inputs = partial(tables_and_texts, rng)
 
     yield call("two short texts", *inputs(2, 3, 5, 7), public=True, weight=2.0)
     yield call("as many symbols as states", *inputs(3, 7, 5, 5), weight=2.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from course.exercise import call, exercise, noncontiguous
@@ -12,7 +14,7 @@ from course.hidden.hidden_states.scaffold import (
     log_sum_by_hand,
     log_sum_underflowing,
     sparse,
-    tables,
+    tables_and_texts,
 )
 from course.reference import hidden_states as reference
 
@@ -28,8 +30,7 @@ from course.reference import hidden_states as reference
 def hmm_posterior(rng):
     """B, T, S and V are different primes; zeros, a thousand steps. Every text is possible."""
 
-    def inputs(B, T, S, V, dtype=torch.float64):
-        return *tables(rng, S, V, dtype), rng.integers(0, V, B, T)
+    inputs = partial(tables_and_texts, rng)
 
     def asked(title, *given, **settings):
         return call(title, *given, grad=False, **settings)

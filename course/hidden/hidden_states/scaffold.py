@@ -19,6 +19,13 @@ def tables(rng: Rng, states: int, symbols: int, dtype: torch.dtype = torch.float
     return tuple(table.log_softmax(-1).to(dtype) for table in (start, 1.5 * chain, 1.5 * emissions))
 
 
+def tables_and_texts(
+    rng: Rng, texts: int, length: int, states: int, symbols: int, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`tables`, and any texts (B, T) to be read by them."""
+    return *tables(rng, states, symbols, dtype), rng.integers(0, symbols, texts, length)
+
+
 def sparse(rng: Rng, states: int, symbols: int) -> Tables:
     """The same with zeros in all three: state i is followed by i, i + 1 or i + 2, and emits two of the symbols.
 

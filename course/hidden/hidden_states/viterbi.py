@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.hidden_states.scaffold import emitted_by, sparse, tables
+from course.hidden.hidden_states.scaffold import emitted_by, sparse, tables_and_texts
 from course.reference import hidden_states as reference
 
 
@@ -20,8 +22,7 @@ from course.reference import hidden_states as reference
 def viterbi(rng):
     """B, T, S and V are different primes; chains with zeros, a thousand steps, an impossible text. No ties."""
 
-    def inputs(B, T, S, V, dtype=torch.float64):
-        return *tables(rng, S, V, dtype), rng.integers(0, V, B, T)
+    inputs = partial(tables_and_texts, rng)
 
     def asked(title, *given, **settings):
         return call(title, *given, grad=False, **settings)
