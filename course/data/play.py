@@ -148,13 +148,6 @@ def is_surname(ids: Tensor) -> Tensor:
     return ids >= len(words()) - len(SURNAMES)
 
 
-def is_later_surname(ids: Tensor) -> Tensor:
-    """Where ids (B, T) are surnames of people who have spoken before, and so could be known: bool (B, T)."""
-    speakers = torch.where(is_surname(ids), ids.roll(1, 1), -1)
-    earlier = (speakers[:, :, None] == speakers[:, None]) & (speakers[:, :, None] >= 0)  # (B, T, T)
-    return earlier.tril(-1).any(-1)
-
-
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor]]:
     """Training batches without end: texts, ids (8, 65)."""
     while True:
