@@ -1,8 +1,8 @@
-"""A thousand merges of byte-pair encoding, learned from the docstrings of the standard library, ready to use.
+"""Merges of byte-pair encoding in files. A thousand of them were learned from the docstrings of the standard library.
 
-Training them takes 20 seconds, and a notebook needs them at once. `tests/training/learn_merges.py` learned them and
-writes the file anew. The file holds two numbers for each merge, (1000, 2), by which its two pieces are known: byte b
-is piece number b, and the k-th merge (from 0) makes piece 256 + k.
+Training those takes 20 seconds, and a notebook needs them at once. `tests/training/learn_merges.py` learned them and
+writes their file anew. A file holds two numbers for each merge, (M, 2), by which its two pieces are known: byte b is
+piece number b, and the k-th merge (from 0) makes piece 256 + k.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ FILE = Path(__file__).with_name("bpe_merges.safetensors")
 
 def trained_merges() -> list[tuple[bytes, bytes]]:
     """The merges in the order in which they were learned, as pairs of pieces."""
+    return read_merges(FILE)
+
+
+def read_merges(file: Path) -> list[tuple[bytes, bytes]]:
+    """The pairs of pieces that a file holds, in their order."""
     pieces = [bytes([byte]) for byte in range(256)]
     merges = []
-    for first, second in load(FILE.read_bytes())["merges"].tolist():
+    for first, second in load(file.read_bytes())["merges"].tolist():
         merges.append((pieces[first], pieces[second]))
         pieces.append(pieces[first] + pieces[second])
     return merges

@@ -279,7 +279,7 @@ def test_what_it_cannot_do_it_says_in_a_sentence(
     assert told in done.stderr and "Traceback" not in done.stderr
 
 
-DICTIONARY = ("data/wordnet/model_card.md", "data/wordnet/merges.txt", "data/wordnet/weights.safetensors")
+DICTIONARY = ("data/wordnet/model_card.md", "data/wordnet/merges.safetensors", "data/wordnet/weights.safetensors")
 """The published GPT: its card, which holds WordNet's notice, goes wherever the weights go."""
 
 

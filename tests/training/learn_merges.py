@@ -8,6 +8,9 @@ The docstrings differ a little from one version of Python to the next, so the fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import safetensors.torch
 import torch
 
@@ -18,16 +21,20 @@ from course.reference.tokens import train_bpe
 MERGES = 1000
 
 
+def write_merges(merges: Sequence[tuple[bytes, bytes]], file: Path) -> None:
+    """Write pairs of pieces as `bpe_merges.read_merges` reads them, each made of bytes or of the pairs before it."""
+    number = {bytes([byte]): byte for byte in range(256)}
+    number |= {first + second: 256 + place for place, (first, second) in enumerate(merges)}
+    rows = [[number[first], number[second]] for first, second in merges]
+    safetensors.torch.save_file({"merges": torch.tensor(rows, dtype=torch.int16)}, file)
+
+
 def main() -> None:
     """Learns the merges and writes the file."""
     text = "\n".join(data.load("docstrings", split="train")["text"])
-    number = {bytes([byte]): byte for byte in range(256)}
-    rows = []
-    for first, second in train_bpe(text, MERGES):
-        rows.append([number[first], number[second]])
-        number[first + second] = len(number)
-    safetensors.torch.save_file({"merges": torch.tensor(rows, dtype=torch.int16)}, bpe_merges.FILE)
-    print(f"{len(rows)} merges, {bpe_merges.FILE.stat().st_size:,} bytes")
+    merges = train_bpe(text, MERGES)
+    write_merges(merges, bpe_merges.FILE)
+    print(f"{len(merges)} merges, {bpe_merges.FILE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

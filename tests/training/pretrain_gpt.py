@@ -24,6 +24,7 @@ from torch.nn import functional as F
 from course.data import wordnet
 from course.reference import gpt
 from tests.training import wordnet_text
+from tests.training.learn_merges import write_merges
 
 SEED, STEPS, BATCH, LENGTH = 0, 17_000, 8, 256
 RATE, WARM_UP, DECAY, CLIP = 4e-3, 0.03, 0.1, 1.0
@@ -119,7 +120,7 @@ def main() -> None:
     torch.set_num_threads(1)
     text = wordnet_text.read(asked.wordnet)
     merges = wordnet_text.trained_merges(text.train, wordnet.SIZES["vocab"] - 256)
-    wordnet.MERGES.write_text("".join(f"{first.hex()} {second.hex()}\n" for first, second in merges))
+    write_merges(merges, wordnet.MERGES)
     train(text, asked.steps, asked.device)
 
 

@@ -18,10 +18,11 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
+from ..bpe_merges import read_merges
 from ..words import words_of
 
 FOLDER = Path(__file__).parent
-WEIGHTS, MERGES, CARD = FOLDER / "weights.safetensors", FOLDER / "merges.txt", FOLDER / "model_card.md"
+WEIGHTS, MERGES, CARD = FOLDER / "weights.safetensors", FOLDER / "merges.safetensors", FOLDER / "model_card.md"
 SIZES = {"vocab": 2048, "d_model": 160, "n_layers": 4, "n_heads": 4, "n_groups": 2, "d_ff": 432}
 """What the GPT was built with."""
 
@@ -49,8 +50,7 @@ def weights() -> dict[str, Tensor]:
 @lru_cache(maxsize=1)
 def merges() -> tuple[tuple[bytes, bytes], ...]:
     """Return the tokenizer's merges in their order: merge k makes token 256 + k, and byte b is token b."""
-    pairs = (line.split() for line in MERGES.read_text(encoding="ascii").splitlines())
-    return tuple((bytes.fromhex(first), bytes.fromhex(second)) for first, second in pairs)
+    return tuple(read_merges(MERGES))
 
 
 @lru_cache(maxsize=1)
