@@ -178,14 +178,20 @@ class CacheSharedByAllTexts(reference.GPT):
         return logits, present
 
 
+def _through_layers(model, ids, cache):
+    """The residual stream behind the last layer, and the new cache."""
+    x = ids if ids.is_floating_point() else model.embed(ids)
+    present = []
+    for layer, past in zip(model.layers, cache or [None] * len(model.layers)):
+        x, pair = layer(x, past)
+        present.append(pair)
+    return x, present
+
+
 @GPT.misconception("What stands between the last layer and the output? The weights have a `norm.weight` of their own.")
 class NoNormAtTheEnd(reference.GPT):
     def forward(self, ids, cache=None):
-        x = ids if ids.is_floating_point() else self.embed(ids)
-        present = []
-        for layer, past in zip(self.layers, cache or [None] * len(self.layers)):
-            x, pair = layer(x, past)
-            present.append(pair)
+        x, present = _through_layers(self, ids, cache)
         return x @ self.words.weight.T, present
 
 
@@ -202,9 +208,5 @@ class TiedByACopy(reference.GPT):
         return self
 
     def forward(self, ids, cache=None):
-        x = ids if ids.is_floating_point() else self.embed(ids)
-        present = []
-        for layer, past in zip(self.layers, cache or [None] * len(self.layers)):
-            x, pair = layer(x, past)
-            present.append(pair)
+        x, present = _through_layers(self, ids, cache)
         return self.output(self.norm(x)), present
