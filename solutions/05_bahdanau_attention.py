@@ -23,7 +23,7 @@
 # batch by padding. A bidirectional network leaves one state at each position, which has read the source from both
 # sides.
 #
-# Seven short exercises, one training task and one written question take about 105 minutes. Are you stuck? Then
+# Seven short exercises, one training task and one written question take about two hours. Are you stuck? Then
 # `hint("additive_scores")` gives a hint, and a stronger one each time you ask.
 
 # %%
@@ -254,7 +254,7 @@ for name, (parameters, once, each) in costs.items():
 #
 # $$\alpha_j = \frac{\exp(e_j)}{\sum_k \exp(e_k)} \qquad c_t = \sum_j \alpha_j\, h_j$$
 #
-# ### Exercise: `attend` (about 10 minutes)
+# ### Exercise: `attend` (about 15 minutes)
 #
 # Return the context and the weights. They have to meet three conditions:
 #
@@ -348,7 +348,7 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 # | logits of one step, of all steps, for V tokens | (B, V), (B, T, V) |
 # | ids of L tokens that were written | (B, L) |
 #
-# ### Exercise: `AttentionSeq2Seq` (about 30 minutes)
+# ### Exercise: `AttentionSeq2Seq` (about 40 minutes)
 #
 # From here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder are given, and you may change them.
 # `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither direction reads padding.

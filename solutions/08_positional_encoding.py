@@ -17,7 +17,7 @@
 #
 # **You need** self-attention (topic 06), its heads (topic 07) and the addition formulas $\sin(a + b) = \sin a \cos b + \cos a \sin b$ and $\cos(a + b) = \cos a \cos b - \sin a \sin b$.
 #
-# **Time.** Six short exercises, one training task and one written question take about two hours. Reading and experiments take another hour and a half. Everything trains in seconds on a laptop. If you are stuck, `hint("sinusoidal")` gives a hint, and a stronger one each time.
+# **Time.** Six short exercises, one training task and one written question take about 140 minutes. Reading and experiments take another hour and a half. Everything trains in seconds on a laptop. If you are stuck, `hint("sinusoidal")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -95,7 +95,7 @@ for t in range(9):
 #
 # $$p_{t,\,2i} = \sin(t\,w_i) \qquad p_{t,\,2i+1} = \cos(t\,w_i), \qquad w_i = \frac{1}{10000^{2i/D}}, \qquad i = 0, \dots, D/2 - 1 .$$
 #
-# ### Exercise: `sinusoidal`, the table of sines and cosines (about 15 minutes)
+# ### Exercise: `sinusoidal`, the table of sines and cosines (about 20 minutes)
 #
 # Return the table, with one row for each of `n_positions` positions. A sine without its cosine makes no clock, so an odd width raises `ValueError`.
 
@@ -250,7 +250,7 @@ show.positional_encoding.dot_products(sinusoidal(128, 64), positions=[16, 48, 96
 #
 # An encoding is a function `encode(n, d)` that returns the vectors of the first `n` positions as a tensor `(n, d)`.
 #
-# ### Exercise: `order_properties`, what an encoding is good for (about 20 minutes)
+# ### Exercise: `order_properties`, what an encoding is good for (about 25 minutes)
 #
 # Return a dictionary of five booleans. `n` is larger than `2 * d`. Every encoding you will meet clearly has a property or clearly lacks it, so a tolerance of 1e-4 will do.
 #
@@ -388,7 +388,7 @@ check("LearnedPositions", LearnedPositions)
 #
 # Values are not rotated, because the content of a word does not depend on where it stands.
 #
-# ### Exercise: `rope` (about 20 minutes)
+# ### Exercise: `rope` (about 30 minutes)
 #
 # Rotate queries or keys of all heads at once, `(B, h, T, D)`. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
 

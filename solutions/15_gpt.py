@@ -20,7 +20,7 @@
 # - write a GPT with a cache, and three ways to choose the next token
 # - train one on a play, and ask what a larger one would reach.
 #
-# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 165 minutes. The reading takes another hour.
+# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 195 minutes. The reading takes another hour.
 # Call `hint("rms_norm")` if you are stuck.
 
 # %%
@@ -130,7 +130,7 @@ for groups in (64, 8, 1):
     )
 
 # %% [markdown]
-# ### Exercise: `grouped_attention` (about 20 minutes)
+# ### Exercise: `grouped_attention` (about 25 minutes)
 #
 # Scores are divided by $\sqrt{d}$. The mask is boolean and broadcasts to $(B, h, T, S)$. It is True where a query may look, and `None` allows everything. A query that may look at nothing gets zeros.
 # Raise a `ValueError` if the groups do not divide the heads. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
@@ -171,7 +171,7 @@ check("grouped_attention", grouped_attention)
 # | norm at the end | one $\gamma$ | 4 |
 # | **in all** | $40 + 2 \cdot (48 + 72 + 8) + 4$ | **300** |
 #
-# ### Exercise: `decoder_parameters` (about 15 minutes)
+# ### Exercise: `decoder_parameters` (about 20 minutes)
 #
 # Write the formula. `bias=True` means a bias for every matrix but the embeddings, and a shift for every norm. `gated=False` leaves out $W_{gate}$. `tied=False` adds a second table of $V$ rows for the output, which has no bias either, and `positions` is the number of learned positional embeddings.
 # The heads need not fill the width. PaLM has 48 heads of width 256, which is 12,288 in all, in a width of 18,432.
@@ -304,7 +304,7 @@ class GPTWeights(nn.Module):
 #
 # The diagonal ends in the lower right corner. `torch.ones(3, 7).tril()` puts it in the upper left one, and then token 4 would see a single key. `tril` takes a second argument for this.
 #
-# ### Exercise: `GPT` (about 30 minutes)
+# ### Exercise: `GPT` (about 45 minutes)
 #
 # Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
 # `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$.
@@ -386,7 +386,7 @@ for temperature in (2.0, 1.0, 0.5, 0.1):
 # The order of the three matters. At temperature $\tfrac12$ the first token has 0.685, and it reaches $p = 0.6$ alone. If top-p came first, two tokens would stay, with 0.735 and 0.265. Libraries differ. Ours divides by the temperature, then takes top-k,
 # then normalises, then takes top-p.
 #
-# ### Exercise: `next_token` (about 20 minutes)
+# ### Exercise: `next_token` (about 25 minutes)
 #
 # Draw a token for each row of `logits`, with `generator`. A temperature of 0 takes the likeliest. `None` leaves a step out, and a `top_k` above $V$ keeps everything.
 

@@ -56,13 +56,12 @@ class SaveVerdicts(SaveAutoGrades):
         return {name: note_on(nb.cells, places) for name, places in found.items() if places}
 
     def _given_out(self) -> frozenset[str]:
-        """The texts of the notebook as it was given out; nothing where neither source nor release is there."""
+        """The texts of the notebook's source and of its release, into whose texts the class's topics are written."""
         coursedir = CourseDirectory(config=self.config)
-        for step in (coursedir.source_directory, coursedir.release_directory):
-            path = Path(coursedir.format_path(step, ".", self.assignment_id), f"{self.notebook_id}.ipynb")
-            if path.is_file():
-                return given_sources(path, path.stat().st_mtime_ns)
-        return frozenset()
+        steps = coursedir.source_directory, coursedir.release_directory
+        folders = (Path(coursedir.format_path(step, ".", self.assignment_id)) for step in steps)
+        paths = (folder / f"{self.notebook_id}.ipynb" for folder in folders)
+        return frozenset().union(*(given_sources(path, path.stat().st_mtime_ns) for path in paths if path.is_file()))
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_score(cell, resources)

@@ -38,6 +38,7 @@ def clip_grad_norm(rng):
     yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False, public=True)
     strided = [noncontiguous(g) for g in grads((3, 5), (2, 7))]
     yield call("memory that is not contiguous", strided, 0.9, grad=False, public=True)
+    yield call("shorter than one, and still too long", grads((2, 3), scale=0.1), 0.05, grad=False)
 
 
 def _norm(grads):

@@ -102,10 +102,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def graded(root: Path) -> dict[str, Graded]:
-    """Ada answers in a cell of her own, Bob nowhere, Cy above a blank notebook that he pasted below."""
+    """Ada answers in a cell of her own, Bob nowhere, Cy above a blank notebook that he pasted below.
+
+    Beside the question, the release has a text that its source does not have.
+    """
     from course.grading.release.make_release import render
 
     given = nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    given.cells.insert(given.cells.index(find(given, QUESTION)) + 1, new_markdown_cell("What the release makes of it."))
+    released = root / "assignments" / NAME / f"{NAME}.ipynb"
+    released.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(given, released)
     hand_in(root, "ada", deepcopy(given), _below_the_question(TEXT))
     hand_in(root, "bob", deepcopy(given))
     hand_in(root, "cy", deepcopy(given), answers({"softmax": SOFTMAX}), _pasted)
