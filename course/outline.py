@@ -25,6 +25,9 @@ FollowThrough = Literal["lose", "keep"]
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
 
+QUESTIONS = (1, 2, 3)
+"""The written questions of each of our topics, of which a class gets one."""
+
 DATE = "Write a date with time and time zone, such as due = 2027-01-31T23:59:00+01:00, without quotes"
 """How a due date is written."""
 
@@ -55,6 +58,7 @@ class Choice:
     """A topic as `course.toml` has it.
 
     `title`, `lecture`, `builds_on` (folders of topics) and `items` are those of a topic of the instructor's own.
+    `question` is which of our three written questions the class gets.
     """
 
     folder: str
@@ -64,6 +68,7 @@ class Choice:
     lecture: str = ""
     builds_on: tuple[str, ...] = ()
     items: tuple[dict[str, Any], ...] = ()
+    question: int = 1
 
     @property
     def number(self) -> int:
@@ -169,7 +174,7 @@ def _choice(folder: str, values: Any) -> Choice:
     if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
         raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}")
-    _only(values, ("due", "points", "title", "lecture", "builds_on", "exercises"), where)
+    _only(values, ("due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
     due = values.get("due")
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
         raise Faulty(f"{where} due is {str(due)!r}. {DATE}")
@@ -179,12 +184,15 @@ def _choice(folder: str, values: Any) -> Choice:
     for name, value in points.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise Faulty(f"{where} {name} has {value!r} points, but must have a whole number of 0 or more")
+    question = values.get("question", 1)
+    if isinstance(question, bool) or question not in QUESTIONS:
+        raise Faulty(f"{where} question is {question!r}. Each topic has three written questions, so write 1, 2 or 3")
     items = values.get("exercises", [])
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise Faulty(f'{where} exercises must be a list of {{ name = "...", points = 2, minutes = 10 }}')
     checked = tuple(_item(item, where) for item in items)
     words = _text(values, "title"), _text(values, "lecture")
-    return Choice(folder, due, points, *words, _builds_on(values, where), checked)
+    return Choice(folder, due, points, *words, _builds_on(values, where), checked, question)
 
 
 def _builds_on(values: dict[str, Any], where: str) -> tuple[str, ...]:

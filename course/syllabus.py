@@ -62,7 +62,7 @@ class Topic:
     `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
     further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
     instructor's, with tests in the course's folder, which build on what they name and on nothing else;
-    `predictions` are asked in the notebook, and earn nothing.
+    `predictions` are asked in the notebook, and earn nothing; `question` is which of the three written questions is.
     """
 
     number: int
@@ -74,6 +74,7 @@ class Topic:
     due: datetime | None = None
     own: bool = False
     predictions: tuple[str, ...] = ()
+    question: int = 1
 
     @property
     def folder(self) -> str:
@@ -437,14 +438,15 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
     where = f"[topics.{topic.folder}]"
     if choice.items or choice.title or choice.builds_on:
         raise Faulty(
-            f"{where} is a topic of ours and keeps its title and exercises. Change only its points and due date"
+            f"{where} is a topic of ours and keeps its title and exercises. Change only its points, due date and "
+            "question"
         )
     names = [item.name for item in topic.items]
     for name in sorted(choice.points.keys() - {*names}):
         which = near(name, names) or f". Its exercises are {', '.join(names)}"
         raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
-    return replace(topic, items=items, due=choice.due)
+    return replace(topic, items=items, due=choice.due, question=choice.question)
 
 
 def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
@@ -458,6 +460,8 @@ def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
         raise Faulty(f"{where} has the name of a topic of ours. Give it another name")
     if choice.points:
         raise Faulty(f"{where} is your own topic. Write its points in its exercises")
+    if choice.question != 1:
+        raise Faulty(f"{where} is your own topic. Write its question in its notebook")
     items = tuple(Item(**values) for values in choice.items)
     before = tuple(folder[3:] for folder in choice.builds_on)
     return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, own=True)

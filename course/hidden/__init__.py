@@ -16,6 +16,7 @@ from ..exercise.key import NoKey, write_key_file
 from ..exercise.prediction import Prediction
 from ..outline import Faulty
 from ..syllabus import OUTLINE, Topic, find_item
+from .written import Question
 
 
 class Undeclared(Faulty):
@@ -107,8 +108,17 @@ def question_hints(topic: Topic) -> dict[str, tuple[str, ...]]:
     names = [item.name for item in topic.items if item.kind == "question"]
     if topic.own or not names:
         return {}
-    hints: tuple[str, ...] = import_module(f"{__name__}.{topic.name}.question").HINTS
+    other = other_question(topic)
+    hints: tuple[str, ...] = other.hints if other else import_module(f"{__name__}.{topic.name}.question").HINTS
     return dict.fromkeys(names, hints)
+
+
+def other_question(topic: Topic) -> Question | None:
+    """The written question that `course.toml` chooses for a topic, if not the one that stands in its notebook."""
+    if topic.question == 1:
+        return None
+    others: tuple[Question, ...] = import_module(f"{__name__}.{topic.name}.question").OTHERS
+    return others[topic.question - 2]
 
 
 def write_key(folder: Path, topic: Topic) -> None:

@@ -24,7 +24,7 @@ GROUND = ("syllabus.py", "outline.py", "source.py", "files.py", *(f"{folder}/__i
 
 def key_fingerprint(topic: Topic, package: Path) -> str:
     """A name for what the key of `topic` is made from: its tests, what they rest on, and the course in `package`."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')} {topic.name}".encode())
+    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')} {topic.name} {topic.question}".encode())
     for path in sorted(set(_made_from(topic, package))):
         name = path.relative_to(package).as_posix() if path.is_relative_to(package) else "own"
         about = path.stat()

@@ -36,6 +36,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
     # A text refers to no topic that the class leaves out.
     c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.fit_boxes.FitBoxes")
+    # A class may get another of the three written questions.
+    c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.choose_question.ChooseQuestion")
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.add_pictures.AddStills")
     # A submission is read however odd its file is.

@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -19,6 +19,7 @@ from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.problem import Problem
 from course.grading.release.stated_time import NEAR, stated_minutes
+from course.outline import QUESTIONS
 from course.source import parsed
 from course.syllabus import OURS, TOPICS, Topic
 
@@ -119,16 +120,23 @@ def _question_hints(topic: Topic) -> Iterator[str]:
     """What keeps the hints for the written question of one of our topics from helping to begin."""
     from course.hidden import question_hints
 
-    try:
-        declared = question_hints(topic)
-    except ModuleNotFoundError:
-        yield f"there is no course/hidden/{topic.name}/question.py. Write it, with HINTS for the written question"
-        return
-    for name, hints in declared.items():
-        if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
-            yield f"HINTS in course/hidden/{topic.name}/question.py must be a tuple of two or three hints for {name}"
-        elif not all(hint.strip() for hint in hints):
-            yield f"a hint in course/hidden/{topic.name}/question.py is empty"
+    for number in QUESTIONS:
+        try:
+            declared = question_hints(replace(topic, question=number))
+        except ModuleNotFoundError:
+            yield f"there is no course/hidden/{topic.name}/question.py. Write it, with HINTS for the written question"
+            return
+        except (AttributeError, IndexError):
+            yield f"OTHERS in course/hidden/{topic.name}/question.py must be a tuple of two more questions"
+            return
+        for name, hints in declared.items():
+            if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
+                yield (
+                    f"question {number} in course/hidden/{topic.name}/question.py must have a tuple of two or three "
+                    f"hints for {name}"
+                )
+            elif not all(hint.strip() for hint in hints):
+                yield f"a hint in course/hidden/{topic.name}/question.py is empty"
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:

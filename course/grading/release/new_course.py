@@ -84,5 +84,6 @@ def _table(topic: Topic) -> str:
     points = "".join(f"{item.name:{width}} = {item.points}\n" for item in topic.items)
     return (
         f"\n[topics.{topic.folder}]  # {topic.title}\n# due = 2027-01-31T23:59:00+01:00\n"
+        "question = 1  # of three written questions\n"
         f"[topics.{topic.folder}.points]\n{points}"
     )

@@ -1,9 +1,8 @@
-"""How `hint` helps with the written question on tokenisers, and two more questions. No hint gives an answer.
-
-`OTHERS` are for an instructor who wants another question this term: a prompt, and a model answer.
-"""
+"""How `hint` helps with the written question on tokenisers. No hint gives an answer."""
 
 from __future__ import annotations
+
+from course.hidden.written import Question
 
 HINTS = (
     "How many bits does model A pay for one piece of perplexity 30? And over how many bytes are they spread?",
@@ -12,24 +11,44 @@ HINTS = (
 )
 
 OTHERS = (
-    (
-        "Our tokeniser cuts a text into words first, and no merge crosses from one word to the next. A friend leaves "
-        "that step out and trains BPE on the whole text as one long word. (a) Which pieces will he find that you do "
-        "not? (b) Name one gain and one loss of his way. Five to eight sentences.",
-        "(a) His pairs may cross blanks and full stops, so after enough merges he has pieces such as `of the`, `. The` "
-        "or whole phrases that occur often. (b) Common phrases become single pieces, so his text is shorter for the "
-        "same number of merges. But the same word now falls into different pieces, depending on what stands beside "
-        "it: `dog` alone, inside `the dog`, and inside `dog.` are three things. A model has to learn them one by one, "
-        "and meets each of them less often. Training is slower as well, because words cannot be counted once each.",
+    Question(
+        prompt=(
+            "Our tokeniser cuts a text into words first, and no merge crosses from one word to the next. A friend "
+            "leaves that step out and trains BPE on the whole text as one long word. (a) Which pieces will he find "
+            "that you do not? (b) Name one gain and one loss of his way. Five to eight sentences."
+        ),
+        answer=(
+            "(a) His pairs may cross blanks and full stops, so after enough merges he has pieces such as `of the`, "
+            "`. The` or whole phrases that occur often. (b) Common phrases become single pieces, so his text is "
+            "shorter for the same number of merges. But the same word now falls into different pieces, depending on "
+            "what stands beside it: `dog` alone, inside `the dog`, and inside `dog.` are three things. A model has "
+            "to learn them one by one, and meets each of them less often. Training is slower as well, because words "
+            "cannot be counted once each."
+        ),
+        hints=(
+            "Train both ways on *the cat sat on the mat* by hand, for three merges. Which pairs may your friend "
+            "join that you may not?",
+            "In how many different pieces may the word `dog` stand in his text?",
+        ),
     ),
-    (
-        "You train skip-gram with noise drawn uniformly from the vocabulary, where the paper draws it by count to the "
-        "power 3/4. (a) Write down the best score of a pair for uniform noise. (b) How do the scores of frequent "
-        "contexts change? (c) What does that do to a list of a word's best contexts? Five to eight sentences.",
-        "(a) With P_n(c) = 1/V the best score is log P(w, c) / P(w) + log V - log k, which is the logarithm of the "
-        "probability of c near w, and a constant. (b) The score no longer divides by how common c is. A frequent "
-        "context such as `the` gets a high score with every word, simply because it is frequent. (c) The best contexts "
-        "of nearly all words are then the same few frequent words, and the list says little about the word. Noise by "
-        "count takes this share out, and what is left is how much more often the two meet than chance would have it.",
+    Question(
+        prompt=(
+            "You train skip-gram with noise drawn uniformly from the vocabulary, where the paper draws it by count "
+            "to the power 3/4. (a) Write down the best score of a pair for uniform noise. (b) How do the scores of "
+            "frequent contexts change? (c) What does that do to a list of a word's best contexts? Five to eight "
+            "sentences."
+        ),
+        answer=(
+            "(a) With P_n(c) = 1/V the best score is log P(w, c) / P(w) + log V - log k, which is the logarithm of "
+            "the probability of c near w, and a constant. (b) The score no longer divides by how common c is. A "
+            "frequent context such as `the` gets a high score with every word, simply because it is frequent. (c) "
+            "The best contexts of nearly all words are then the same few frequent words, and the list says little "
+            "about the word. Noise by count takes this share out, and what is left is how much more often the two "
+            "meet than chance would have it."
+        ),
+        hints=(
+            "Write the best score with $P_n(c) = 1/V$. Which part of it still depends on the context alone?",
+            "Whose best context is `the`, if a context is not divided by how common it is?",
+        ),
     ),
 )

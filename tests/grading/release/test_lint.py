@@ -16,6 +16,7 @@ from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import lint_release, lint_source, lint_topic
 from course.grading.release.stated_time import stated_minutes
+from course.hidden.written import Question
 from course.syllabus import TOPICS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
 
@@ -183,19 +184,25 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
 
 
 @pytest.mark.parametrize(
-    ("hints", "fault"),
+    ("hints", "others", "fault"),
     [
-        (("Draw it.",), "must be a tuple of two or three hints for sample_question"),
-        ("Draw it.", "must be a tuple of two or three hints for sample_question"),
-        (("Draw it.", " "), "a hint in course/hidden/sample/question.py is empty"),
-        (("Draw it.", "Begin with …"), ""),
+        (
+            ("Draw it.",),
+            2,
+            "question 1 in course/hidden/sample/question.py must have a tuple of two or three hints",
+        ),
+        ("Draw it.", 2, "question 1 in course/hidden/sample/question.py must have a tuple of two or three hints"),
+        (("Draw it.", " "), 2, "a hint in course/hidden/sample/question.py is empty"),
+        (("Draw it.", "Begin with …"), 1, "OTHERS in course/hidden/sample/question.py must be a tuple of two more"),
+        (("Draw it.", "Begin with …"), 2, ""),
     ],
 )
-def test_a_written_question_has_two_or_three_hints(
-    hints: Any, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_three_written_questions_have_two_or_three_hints(
+    hints: Any, others: int, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType("question")
     module.HINTS = hints  # type: ignore[attr-defined]
+    module.OTHERS = (Question("Why?", "Because.", ("Draw it.", "Begin with …")),) * others  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "course.hidden.sample.question", module)
     for path in ("course.syllabus", "course.grading.release.lint"):
         monkeypatch.setattr(f"{path}.TOPICS", (SAMPLE,))

@@ -1,0 +1,30 @@
+"""The step our course adds to nbgrader's making of a release: the written question that `course.toml` chooses."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from course.grading.cells import grade_id
+from course.hidden import other_question
+from course.syllabus import find_topic
+
+_HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
+"""The heading above a written question, and all below it."""
+
+
+class ChooseQuestion(NbGraderPreprocessor):
+    """Asks the chosen question above the cell for its answer, below the heading that stands there."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Exchange the text of the question, unless the class gets the first one."""
+        topic = find_topic(resources["nbgrader"]["assignment"])
+        if (question := other_question(topic)) is not None:
+            names = {item.name for item in topic.items if item.kind == "question"}
+            for asked, answer in pairwise(nb.cells):
+                if grade_id(answer) in names:
+                    asked.source = _HEADING.sub(lambda found: f"{found[1]}\n\n{question.prompt}", asked.source)
+        return nb, resources
