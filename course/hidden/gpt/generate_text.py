@@ -49,7 +49,11 @@ def generate_text(rng):
         case = written(title, ROWS // 3, 2, 3, p.log()[None], how).laws_only()
         case = case.law("shape_is", shape=(ROWS // 3, 3), because="n tokens for each text: ids of shape (B, n)")
         yield case.law("frequencies", probabilities=shares / shares.sum(), draws=ROWS)
-    model, ids, generator = stand_in("cached_writer", scores=rng.normal(11, 7)), rng.integers(0, 7, 3, 4), rng.generator()
+    model, ids, generator = (
+        stand_in("cached_writer", scores=rng.normal(11, 7)),
+        rng.integers(0, 7, 3, 4),
+        rng.generator(),
+    )
     case = given("the same generator, the same text", model=model)
     for into in ("out", "again"):
         case = case.call(Ref("model"), ids, 20, generator, on="answer", into=into)
