@@ -268,7 +268,7 @@ OURS: tuple[Topic, ...] = (
             _task("masking", 5, 20, Budget(cpu=40_000, gpu=200_000)),
             _question("masking"),
         ),
-        builds_on=("multi_head_attention",),
+        builds_on=("multi_head_attention", "positional_encoding"),
         predictions=("padding_under_a_causal_mask", "loss_without_a_causal_mask"),
     ),
     Topic(
@@ -334,7 +334,7 @@ OURS: tuple[Topic, ...] = (
     Topic(
         13,
         "tokens",
-        "Pieces of words: tokenisers and word vectors by contrast",
+        "Tokenisers and negative sampling",
         "Tokenisation, with word2vec, WordPiece and BPE",
         (
             Item("count_pairs", 2, 10),
@@ -349,7 +349,7 @@ OURS: tuple[Topic, ...] = (
             _task("tokens", 5, 20, Budget(cpu=409_600, gpu=1_638_400)),
             _question("tokens"),
         ),
-        builds_on=("cbow",),
+        builds_on=("markov_ngrams", "cbow"),
         predictions=("perplexity_of_longer_pieces", "mean_over_the_noise"),
     ),
     Topic(

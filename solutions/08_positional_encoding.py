@@ -55,9 +55,9 @@ def compare(encoding=0.0):
 compare()
 
 # %% [markdown]
-# Nothing changes, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
+# Nothing changes, up to rounding. The layer cannot tell who ate whom.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ positions in each, $h$ heads, $D$ the width of a word's vector. In RoPE and ALiBi, $D$ is the width of one head. Positions are counted from 0.
+# **Dimensions.** $B$ sentences in a batch, $T$ positions in each, $h$ heads, $D$ the width of a word's vector, $d = D/h$ the width of one head. Positions are counted from 0.
 # A query stands at position $t$ and a key at position $s$, and their vectors are $q_t$ and $k_s$. Without an index, $k$ is the number of positions by which a shift moves on.
 #
 # ## What a positional encoding must do
@@ -248,7 +248,7 @@ show.positional_encoding.dot_products(sinusoidal(128, 64), positions=[16, 48, 96
 #
 # ## The five properties, measured
 #
-# An encoding is a function `encode(n, d)` that returns the vectors of the first `n` positions as a tensor `(n, d)`.
+# An encoding is a function `encode(n, d)`. It returns vectors of width `d` for the first `n` positions, as a tensor `(n, d)`.
 #
 # ### Exercise: `order_properties`, what an encoding is good for (about 25 minutes)
 #
@@ -329,7 +329,7 @@ show.positional_encoding.properties(found)
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 are language models. Both use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+# BERT and GPT-2 are two well-known Transformers. Both use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
 # A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price. The picture above shows it, in the row of the table of 40 positions.
 #
@@ -372,7 +372,7 @@ check("LearnedPositions", LearnedPositions)
 # Turn the query itself. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$. Rotate the key in the same way by its own position $s$.
 # The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$, and on nothing else about the positions.
 #
-# These hands turn against the clock, which changes nothing about distances. Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
+# These hands turn anticlockwise, which changes nothing about distances. Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
 #
 # | $t$ | $s$ | $t - s$ | rotated $q$ | rotated $k$ | dot product |
 # |---|---|---|---|---|---|
@@ -384,33 +384,33 @@ check("LearnedPositions", LearnedPositions)
 #
 # Equal distances give equal products, wherever the two stand. This is **RoPE**, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and position $t$, is
 #
-# $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/D} .$$
+# $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/d} .$$
 #
 # Values are not rotated, because the content of a word does not depend on where it stands.
 #
 # ### Exercise: `rope` (about 30 minutes)
 #
-# Rotate queries or keys of all heads at once, `(B, h, T, D)`. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
+# Rotate queries or keys of all heads at once, `(B, h, T, d)`. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
 
 
 # %% solution="rope"
 def rope(
     x: torch.Tensor, positions: torch.Tensor | None = None, base: float = 10000.0
 ) -> torch.Tensor:
-    """Rotate each pair of x (B, h, T, D) by the angle of its position.
+    """Rotate each pair of x (B, h, T, d) by the angle of its position.
 
     positions (T,) may be None, which means 0, 1, ..., T - 1.
 
-    Raises ValueError when D is odd.
+    Raises ValueError when d is odd.
     """
     ### BEGIN SOLUTION
-    T, D = x.shape[-2:]
-    if D % 2:
-        raise ValueError(f"no pairs in a width of {D}")
+    T, d = x.shape[-2:]
+    if d % 2:
+        raise ValueError(f"no pairs in a width of {d}")
     if positions is None:
         positions = torch.arange(T, device=x.device)
-    speeds = base ** (-torch.arange(0, D, 2, device=x.device, dtype=torch.double) / D)
-    angles = positions[:, None] * speeds  # (T, D/2)
+    speeds = base ** (-torch.arange(0, d, 2, device=x.device, dtype=torch.double) / d)
+    angles = positions[:, None] * speeds  # (T, d/2)
     c, s = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * c - b * s, a * s + b * c], dim=-1).flatten(-2)
@@ -426,8 +426,8 @@ check("rope", rope)
 # %%
 seed(1)
 q, k = torch.randn(2, 1, 1, 1, 32).expand(-1, -1, -1, 40, -1)  # the same two at 40 positions
-waves = sinusoidal(40, 32)
-added, rotated = (q + waves) @ (k + waves).mT, rope(q) @ rope(k).mT
+encodings = sinusoidal(40, 32)
+added, rotated = (q + encodings) @ (k + encodings).mT, rope(q) @ rope(k).mT
 show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": rotated[0, 0]})
 
 # %% [markdown]
@@ -435,7 +435,7 @@ show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": r
 #
 # ## RoPE inside attention
 #
-# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is scaled dot-product attention for all heads at once. You may paste a version of your own in its place. The same word stands at all 40 positions. The cell prints the scores of
+# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is scaled dot-product attention for all heads at once. The same word stands at all 40 positions. The cell prints the scores of
 # three queries for keys that stand 1, 3 and 7 positions back.
 #
 # 1. Run the cell as it is. Nothing tells the positions apart, so all nine scores agree.
@@ -445,7 +445,7 @@ show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": r
 
 # %%
 def attention(q, k, v):
-    """q, k and v (B, h, T, D) -> output (B, h, T, D), scores (B, h, T, T)."""
+    """q, k and v (B, h, T, d) -> output (B, h, T, d), scores (B, h, T, T)."""
     # your turn
     scores = q @ k.mT / q.shape[-1] ** 0.5
     return scores.softmax(-1) @ v, scores
@@ -454,7 +454,7 @@ def attention(q, k, v):
 seed(2)
 x = torch.randn(16).expand(1, 40, 16)  # (B, T, D)
 matrices = torch.randn(3, 16, 16) / 4  # W_q, W_k and W_v
-q, k, v = ((x @ W.T)[:, None] for W in matrices)  # one head: (B, 1, T, D)
+q, k, v = ((x @ W.T)[:, None] for W in matrices)  # one head: (B, 1, T, d)
 output, scores = attention(q, k, v)
 print("query at     1 back    3 back    7 back")
 for t in (10, 20, 30):
@@ -477,7 +477,7 @@ show.positional_encoding.turning_pairs(rope)
 #
 # Each head $i = 1, \dots, h$ has its own slope $m_i$, so that some heads look near and others far:
 #
-# $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{D}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
+# $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{d}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
 #
 # A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead. It learns nothing, and it exists at any length.
 #
@@ -509,7 +509,7 @@ show.positional_encoding.alibi_weights(alibi_bias(8, 40))
 # %% [markdown]
 # ## The task: an echo
 #
-# You hear letters, and at each one you say the letter that came **three positions before**. A recurrent network does it easily. Attention without positions cannot, by the theorem above.
+# You hear letters, and at each one you say the letter that came **three positions before**. A recurrent network does it easily. Attention without positions cannot, because it is permutation equivariant.
 
 # %%
 heard = data.load("order", rows=2, length=16)
@@ -522,16 +522,24 @@ for row in heard:
 # Training lists have 16 letters. **Your model will be graded on longer ones, too**, so choose well among the encodings you have built. `self.attend` works with all of them, and returns output and weights.
 #
 # - `self.attend(x, x)` knows no positions, and what you add to `x` before is up to you.
-# - With `rotate=`, a function of queries or keys `(B, h, T, D)`, it applies that function to both, as you did by hand.
+# - With `rotate=`, a function of queries or keys `(B, h, T, d)`, it applies that function to both, as you did by hand.
 # - With `score_bias=`, a tensor that broadcasts to `(B, h, T, T)`, it adds that tensor to its scores.
 #
-# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, which makes training more reliable.
+# The model's `__init__` is given. It starts the letter embeddings at a tenth of PyTorch's usual size, which makes training more reliable.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward`, and write `train`, which takes batches until there are no more. Adam with a learning rate of 0.003 works well. After each step, call `batches.log(loss)`, and `fit` draws the training curve from it.
+# Write `forward`, and write `train`, which takes batches until there are no more. A batch is `ids` and `targets`, both $(B, T)$, and the logits are $(B, T, 26)$. Adam with a learning rate of 0.003 works well. After each step, call `batches.log(loss)`, and `fit` draws the training curve from it.
 #
-# **How it is scored.** The grader draws new lists as a held-out set and counts the letters that are right, without the first three positions. Full marks need 99 % on lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. Each length earns its own points. `check` below tries lists of 16 letters only.
+# **How it is scored.** The judge draws new lists and counts the letters that are right, without the first three positions. For full marks, three measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | right letters, on lists of 16 | 99 % |
+# | right letters, on lists of 32 | 90 % |
+# | right letters, on lists of 64 | 80 % |
+#
+# Each bar earns its own part of the points. `check` tries lists of 16 letters only.
 
 
 # %% solution="positional_encoding_task"
@@ -638,8 +646,8 @@ show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 # - **Learned.** The table has 128 rows, but training has reached only the first 16. The first 16 positions of a long list are right, and the rest is noise.
 # - **Sinusoidal.** Its vectors exist at every position, and one matrix *could* read them. But nothing forced the layer to learn that matrix. Sixteen positions can be told apart in many ways, and training found another.
 # - **RoPE.** What it learned about "three back" is about a distance, and at position 60 three back is still three back. But a long list also holds distances that no short list has. At some of them the hands may stand nearly as they do at three, and then your curve bends down
-#   in the end. Large letters make this more likely. At PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
-# - **ALiBi.** It is hardly better than none on short lists, and **equally good at every length**. Its bias only falls with the distance, so it cannot point at the third position and pass over the second. It names one of the last few letters.
+#   in the end. Large letter embeddings make this more likely. At PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
+# - **ALiBi.** On short lists it is hardly better than no encoding, but it is **equally good at every length**. Its bias only falls with the distance, so it cannot point at the third position and pass over the second. It names one of the last few letters.
 #   In a language model, nearby words matter most and no single position does, and there the same blur is a strength.
 #
 # Here is who attends to whom, in a list of 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
@@ -681,9 +689,9 @@ show.positional_encoding.explorer(sinusoidal)
 # | `sinusoidal` | sinusoidal positional encoding | Vaswani and others, 2017, and every copy of that Transformer |
 # | `shift_matrix` | rotation matrix | the same paper, section 3.5 |
 # | `LearnedPositions` | learned (absolute) positional embeddings | BERT's `position_embeddings` and GPT-2's `wpe` in `transformers`, and the Vision Transformer |
-# | `rope` | rotary position embedding, RoPE | `apply_rotary_pos_emb` in the Llama model of `transformers`, which pairs column $i$ with column $i + D/2$ |
+# | `rope` | rotary position embedding, RoPE | `apply_rotary_pos_emb` in the Llama model of `transformers`, which pairs column $i$ with column $i + d/2$ |
 # | `alibi_bias` | attention with linear biases, ALiBi | `build_alibi_tensor` in the BLOOM model of `transformers` |
-# | longer lists | length generalization | Kazemnejad and others, 2023 |
+# | longer lists | length generalisation | Kazemnejad and others, 2023 |
 #
 # ## Going further
 #

@@ -18,7 +18,7 @@
 #
 # **You need** multi-head attention (topic 07) and learned positional embeddings (topic 08). Two facts come back. The scores of $h$ heads have the shape $(B, h, T, S)$, and softmax gives a score of $-\infty$ the weight 0.
 #
-# Eight short exercises, one training task and one written question take about 2 hours and 10 minutes. Each training takes about ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
+# Eight short exercises, one training task and one written question take about 130 minutes. Each training takes about ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -30,7 +30,7 @@ from course.data import grammar
 # %% [markdown]
 # ## Padding: words that are not there
 #
-# Our sentences come from a small English whose grammar and probabilities are known exactly. Here are two of them as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
+# Our sentences come from the grammar of a small English, whose probabilities are known exactly. Here are two of them as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
 
 # %%
 language = grammar.language()
@@ -59,13 +59,9 @@ def largest_change(mask_alone=None, mask_in_batch=None):
 print(f"moved by up to {largest_change():.3f}")
 
 # %% [markdown]
-# The outputs for the ducks depend on the other sentences in the batch. In another batch they would be different again. The layer looks at the zeros behind the full stop, because to the layer they are words like any other.
+# The outputs for the ducks depend on the other sentences in the batch. The layer looks at the zeros behind the full stop, because to the layer they are words like any other.
 #
-# The letters in this notebook stand for these sizes:
-#
-# - $B$ sentences in a batch, and $V$ words in the vocabulary,
-# - $T$ **queries**, the positions that look, and $S$ **keys**, the positions that are looked at,
-# - $h$ heads, and $D$ numbers in the vector of a word.
+# **Dimensions.** $B$ sentences in a batch, $V$ words in the vocabulary, $T$ queries (the positions that look), $S$ keys (the positions that are looked at), $h$ heads, $D$ numbers in the vector of a word.
 #
 # A mask $m$ is boolean, and **True means allowed**. An allowed position may be looked at, or counted. PyTorch itself uses two conventions. In `F.scaled_dot_product_attention` True means *allowed*, and in `nn.MultiheadAttention` it means *forbidden*. Whenever you meet a new mask, print four rows of it.
 #
@@ -101,6 +97,11 @@ check("padding_mask", padding_mask)
 # ## The future: words that have not been said
 #
 # A language model reads *Ada sees the* and predicts what comes next. To train it, you could cut every sentence after each of its words, and turn every piece into an example of its own. It is far cheaper to give the model the whole sentence once and let **every position** predict the word after it.
+#
+# <!-- needs: 03_rnn -->
+# This is the teacher forcing of topic 03, for all positions at once. But now the inputs contain the answers.
+#
+# <!-- without: 03_rnn -->
 # This is called **teacher forcing**. But now the inputs contain the answers.
 #
 # The lecture shows the way out as a table of scores. Row $t$ belongs to the query at position $t$. Every later key gets the score $-\infty$, and softmax turns that into a weight of exactly 0:
@@ -189,7 +190,7 @@ print(f"padding mask: moved by up to {largest_change(alone, combine_masks(paddin
 print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f}")
 
 # %% [markdown]
-# With the padding mask, the outputs no longer depend on the batch. The causal mask alone does as well, although it says nothing about padding. All the padding stands *behind* the sentence, and with a causal mask no word looks that way.
+# With the padding mask, the outputs no longer depend on the batch. The causal mask alone has the same effect, although it says nothing about padding. All the padding stands *behind* the sentence, and with a causal mask no word looks that way.
 #
 # This holds for padding on the right only. Some programs pad on the left when they generate text, and they need both masks.
 #
@@ -208,7 +209,7 @@ print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f
 # - A hidden score may be *any* number, even a huge one. It must not change the weights.
 # - A row may allow **nothing**. Its sum is 0, and its softmax does not exist. Return zeros for such a row, so that a query that sees nothing receives nothing.
 #
-# Zeros, and not NaN. A single NaN in a batch ruins every parameter at the next step. It does so even if the weights are right and the NaN appears only in the *gradient*.
+# A single NaN in a batch ruins every parameter at the next step, even if the weights are right and the NaN appears only in the *gradient*.
 #
 # ### Exercise: `masked_softmax` (about 20 minutes)
 #
@@ -253,7 +254,7 @@ for name, mask in {
 #
 # The second recipe loses most of the attention, and its weights sum to 0.29. It has a worse fault. Softmax has divided by a sum that contains the hidden scores, so the weights still depend on them. With a causal mask, the future comes in by this back door.
 #
-# The third recipe is the one in most programs. It is right wherever something is allowed. Where nothing is allowed, it looks at everything equally. In float16 it fails, because no finite number there is below −65,504, and `masked_fill` with −1e9 raises an error.
+# The third recipe is the one in most programs. It is right wherever something is allowed. Where nothing is allowed, it looks at everything equally. In float16, where a number has 16 bits, it fails, because no finite number there is below −65,504, and `masked_fill` with −1e9 raises an error.
 #
 # ## Means and losses
 #
@@ -327,13 +328,13 @@ for extra in columns:
 show.masking.loss_by_padding(columns, losses)
 
 # %% [markdown]
-# Only the masked loss stays where it is. With enough columns you can push the lowest curve as near to 0 as you like. The middle curve follows it as soon as the model has learned that padding comes after padding, which is easy. So the losses of two papers are comparable only if both divide by the same number.
+# Only the masked loss stays where it is. With enough columns you can push the lowest curve as near to 0 as you like. The middle curve will follow once a model has learned that padding follows padding, which is easy. So the losses of two papers are comparable only if both divide by the same number.
 #
 # ## Another mask: hide a word, and predict it
 #
-# A model such as GPT hides the future. BERT hides **words** here and there, and lets the model look at both sides. The lectures call this **masked language modeling**, or MLM. The recipe has three parts, with the lectures' numbers:
+# A model such as GPT hides the future. BERT hides **words** here and there, and lets the model look at both sides. The lectures call this **masked language modelling**, or MLM. The recipe has three parts, with the lectures' numbers:
 #
-# - Each token is chosen with a probability of 15 %, independently of the others. Special tokens are never chosen.
+# - Each token is chosen with a probability of 15 %, independently of the others. Special tokens stand for no word, such as `[MASK]` or the full stops here. They are never chosen.
 # - Of the chosen tokens, 80 % become `[MASK]`, 10 % become a random word from the whole vocabulary, and 10 % stay as they are.
 # - The model must predict all the chosen tokens, and no others.
 #
@@ -377,7 +378,7 @@ def mlm_corrupt(
 check("mlm_corrupt", mlm_corrupt)
 
 # %% [markdown]
-# No word has the id 0, so 0 can be the id of `[MASK]`. Full stops are special tokens. Here is a stretch of text after the corruption. The word in brackets is the one that the model must predict. It may be the very word that stands there.
+# No word has the id 0, so 0 can be the id of `[MASK]`. In this stretch of corrupted text, the word in brackets is the one that the model must predict.
 
 # %%
 text = language.draw_text(200, 500, torch.Generator().manual_seed(1))  # 200 texts of 500 words
@@ -412,7 +413,7 @@ print(f"a word, given the three before it:                   {-one_side:.2f}")
 print(f"a word, given the three before and the three after:  {-both_sides:.2f}")
 
 # %% [markdown]
-# A model that sees both sides predicts better. This is one reason why BERT was so good at answering questions about a text. But BERT cannot *write*, because a text that is being written has only one side. And BERT learns from about one token in seven, while GPT learns from every token. The lecture calls this "more learning signals".
+# A model that sees both sides predicts better. This is one reason why BERT was so good at answering questions about a text. But BERT cannot *write*, because a text that is being written has only one side. And BERT learns from about one token in seven, while GPT learns from every token.
 #
 # So your two masks lead to two families of models:
 #
@@ -421,16 +422,19 @@ print(f"a word, given the three before and the three after:  {-both_sides:.2f}")
 # | BERT, an *encoder* | padding | the chosen 15 % | understand a text that is complete |
 # | GPT, a *decoder* | padding and causal | the next token, everywhere | write a text |
 #
+# <!-- needs: 10_encoder_decoder -->
+# The names *encoder* and *decoder* come from the two halves of the Transformer in topic 10.
+#
 # ## Who peeks?
 #
 # A mask is easy to print. But the future can come in by other ways, for example through
 #
-# - a norm over the wrong axis,
+# - a normalisation over the wrong axis,
 # - a sum over all words,
 # - heads that were merged with their axes mixed up,
 # - inputs that were not shifted against the targets.
 #
-# All of these have been found in published programs, some of them after years. So do not inspect the mask. **Test the model.** Change what comes later, and see whether an earlier output moves.
+# So do not inspect the mask. **Test the model.** Change what comes later, and see whether an earlier output moves.
 #
 # Take two models that read the numbers 2, 4 and 6, and change the 6 to 9:
 #
@@ -491,11 +495,11 @@ with torch.no_grad():
         print(f"{name:<44}", leaks_future(lambda ids, layer=layer: layer(E(ids)), text[:3, :9]))
 
 # %% [markdown]
-# The last but one layer has a correct mask, and it leaks all the same. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, as in layer normalization. That is safe.
+# The second-to-last layer has a correct mask, and still it leaks. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, which is safe.
 #
 # ## The task: an honest language model
 #
-# Your model has two layers. Each layer consists of masked attention and a **feed-forward network**, which works on every word by itself. Both have a **residual connection**. This means that their output is *added* to their input. The vector of a word is then a running sum, called the **residual stream**.
+# Your model has two layers. Each layer consists of masked attention and a **feed-forward network**, which works on every word by itself. Both have a residual connection (topic 07), so their output is *added* to their input. The vector of a word is then a running sum, called the **residual stream**.
 # The model needs two layers because one layer cannot follow a clue to another clue.
 #
 # <!-- needs: 10_encoder_decoder -->
@@ -510,22 +514,24 @@ with torch.no_grad():
 #
 # Inputs and targets are the same row, shifted by one position. Each has one word less than the row.
 #
-# The best possible loss is known here, because we know the probabilities of the language itself. We call the language the **source** of the sentences.
+# The best possible loss is known here, because we know the probabilities of the grammar. This loss is called the **entropy** of the language. It is a floor for every honest model.
 
 # %%
 held_out = data.load("grammar", sentences=1, held_out=1000, seed=5)["held_out"]
 words_in_all = sum(len(words) for words in held_out["words"])
 entropy = -sum(held_out["log_probability"]) / words_in_all
-print(f"the source has a loss of {entropy:.3f} a word on {len(held_out):,} held-out sentences")
+print(f"the grammar has a loss of {entropy:.3f} a word on {len(held_out):,} held-out sentences")
 
 # %% [markdown]
-# No honest model does better, except by luck, and luck has a size. Grading measures the **held-out loss** of your model on new sentences, in nats a word.
+# No honest model does better, except by luck, and luck has a size. A **standard error** says how far a mean over a sample typically lies from the true mean. You compute one below. At grading, the judge takes new sentences. For full marks, three measures have to reach their bars:
 #
-# - It cuts each sentence **just before the word to predict**. For full marks, the mean loss must be at most 0.25 above the loss of the source. Up to 0.6 above earns a part of the points.
-# - It also gives your model whole sentences. There the model must not beat the source by more than four standard errors, because only a model that sees the future can do that.
-# - It changes later words. The earlier logits must stay as they are.
+# | measure | bar |
+# |---|---|
+# | mean loss on sentences that are cut **just before the word to predict** | at most 0.25 nats a word above the grammar |
+# | mean loss on whole sentences | no more than four standard errors below the grammar, since only a model that sees the future gets there |
+# | earlier logits, when later words change | stay as they are |
 #
-# `check` tests the same on fewer sentences, and it accepts a loss of up to 0.95 above the source.
+# A mean loss of up to 0.6 above the grammar earns a part of the points. `check` tests the same on fewer sentences, and accepts up to 0.95.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
@@ -619,7 +625,7 @@ show.masking.learning_curves(curves, entropy)
 # %% [markdown]
 # It falls through the floor. In a language of 2.59 nats a word, a loss of a few hundredths is not talent. The model reads the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
 #
-# Where the truth is known, you can decide as the grading does. Compare model and source on the *same* sentences. Take the difference of their losses for each sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the source, too, and the difference removes what both have in common.
+# Where the truth is known, you can decide as the grading does. Compare model and grammar on the *same* sentences. Take the difference of their losses for each sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the grammar, too, and the difference removes what both have in common.
 #
 # Suppose that four sentences have the differences +1, +2, 0 and +1. Their mean is +1, their standard deviation is 0.82, and the standard error of the mean is 0.82 / √4 = 0.41. So the mean lies 2.4 standard errors above 0.
 
@@ -637,11 +643,11 @@ for name, trained in both.items():
     each = -(log_p * padding_mask(real, targets.shape[1])).sum(1).cpu()  # a loss for every sentence
     apart = each - truth
     error = apart.std() / len(apart) ** 0.5
-    print(f"{name:<15} {each.sum() / words_in_all:.2f} a word, the source {entropy:.2f};", end=" ")
+    print(f"{name:<15} {each.sum() / words_in_all:.2f} a word, the grammar {entropy:.2f};", end=" ")
     print(f"a sentence {apart.mean():+.2f}, that is {apart.mean() / error:+.0f} standard errors")
 
 # %% [markdown]
-# The honest model is worse than the source, and that is no shame. The other model is better than the best by nearly a hundred standard errors.
+# The honest model is a little worse than the grammar. The other model is better than the best by nearly a hundred standard errors.
 #
 # The second test needs no truth at all.
 
@@ -674,13 +680,13 @@ def surprise(model, step):
 
 
 best = language.next_word(row[None, 1:])[0, :-1].gather(1, row[1:, None]).log().neg().flatten()
-found = {"the source": best.tolist()}
+found = {"the grammar": best.tolist()}
 for name, trained in both.items():
     found[name] = [surprise(trained.model, step) for step in range(1, len(row))]
 show.masking.surprise_by_word(sentence, found)
 
 # %% [markdown]
-# Your model is hardly more surprised than the source, at nearly every word. The words *cook*, *ducks* and *tastes* are hard to predict, and *who* and the full stop are easy. The verb *tastes* must agree with a cook five words back, and not with the ducks before it.
+# Your model is hardly more surprised than the grammar, at nearly every word. The words *cook*, *ducks* and *tastes* are hard to predict, and *who* and the full stop are easy. The verb *tastes* must agree with a cook five words back, and not with the ducks before it.
 #
 # The model without a causal mask has learned only to look to its right. Now nothing stands there, and it answers with confident nonsense. So does its writing, if it gets beyond a full stop at all.
 
@@ -724,7 +730,6 @@ show.masking.heads(maps, [".", *sentence[:-1]])
 # - Start from *one word ahead*. How many layers does it take until *Ada* knows all the other words?
 # - Start from *the last two words*. How many layers does it take until *bread* knows *Ada*?
 # - Start from *causal and padding*. Which single switch tells the future to three words within two layers?
-# - What does a row with nothing allowed look like in the middle picture?
 
 # %%
 show.masking.painter(masked_softmax)
@@ -736,9 +741,9 @@ show.masking.painter(masked_softmax)
 # Then think of BERT, which sees what comes after a hidden word. Nobody calls that a leak. Why not, and what can BERT therefore not be used for? Write five to eight sentences.
 
 # %% [markdown] question="masking_question"
-# The source itself has a loss of 2.59 a word, and no honest model does better in the long run. So 2.1 is a leak, unless the held-out sentences were few. To be certain, I would compare model and source on the same sentences and divide the mean difference by its standard error. With a few hundred sentences, half a nat a word is ten standard errors or more, and chance is out of the question.
+# The grammar itself has a loss of 2.59 a word, and no honest model does better in the long run. So 2.1 is a leak, unless the held-out sentences were few. To be certain, I would compare model and grammar on the same sentences and divide the mean difference by its standard error. With a few hundred sentences, half a nat a word is ten standard errors or more, and chance is out of the question.
 #
-# Then I would run `leaks_future` on the whole model, and on its parts one after the other. The future can come in through a mean or a norm over the words of a sentence, through heads that were merged with their axes mixed up, or through a mask that is applied after the softmax. I would also ask the model for words with nothing behind them, where the loss of a leaking model explodes.
+# Then I would run `leaks_future` on the whole model, and on its parts one after the other. The future can come in through a mean or a normalisation over the words of a sentence, through heads that were merged with their axes mixed up, or through a mask that is applied after the softmax. I would also ask the model for words with nothing behind them, where the loss of a leaking model explodes.
 #
 # BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. It cannot write one either, because a text that is being written has no right side yet.
 
@@ -754,7 +759,7 @@ show.masking.painter(masked_softmax)
 # | `masked_softmax` | masked attention | the decoder of every Transformer |
 # | `masked_mean` | mean pooling | sentence embeddings, `sentence-transformers` |
 # | `masked_cross_entropy` | token-level cross-entropy | `F.cross_entropy` with `ignore_index=-100` |
-# | `mlm_corrupt` | masked language modeling (MLM) | BERT, `DataCollatorForLanguageModeling` in `transformers` |
+# | `mlm_corrupt` | masked language modelling (MLM) | BERT, `DataCollatorForLanguageModeling` in `transformers` |
 # | `LanguageModel` | causal language model, decoder-only Transformer | GPT, `AutoModelForCausalLM` in `transformers` |
 # | `leaks_future` | causality test | your own tests, for every language model you build |
 #

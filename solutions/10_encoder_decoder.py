@@ -3,7 +3,7 @@
 #
 # *My tired bird is big.* In French this is *mon oiseau fatigué est grand*. Try a word-for-word translation, and the order is wrong. Make the bird a hen (*ma poule fatiguée est grande*), and three more words change. So a translator reads the whole sentence first, then writes another one, and looks back and forth between the two.
 #
-# Two recurrent networks with attention between them can do that. Here you do it without recurrence. You stack attention layers, add what makes a tall stack trainable, and get the **Transformer**. It comes from *Attention is all you need* (2017), which this notebook calls *the paper*. Nearly every language model since then is one half of it or both.
+# Two recurrent networks with attention between them can do that. Here you do it without recurrence. You stack attention layers, and add residual connections and norms, without which a deep stack is hard to train. The result is the Transformer. It comes from *Attention is all you need* (2017), which this notebook calls *the paper*. Nearly every language model since then is one half of it or both.
 #
 # **You will**
 #
@@ -11,7 +11,7 @@
 # - train one to translate English to French, and let it write with greedy decoding and beam search,
 # - measure what it gains over a recurrent network, and what it pays.
 #
-# **You need to know** an encoder and a decoder with attention (topic 05), multi-head attention (topic 07), sinusoidal positional encodings (topic 08), and the causal mask and the padding mask (topic 09). `True` in a mask means "may be looked at".
+# **You need** an encoder and a decoder with attention (topic 05), multi-head attention (topic 07), sinusoidal positional encodings (topic 08), and the causal mask and the padding mask (topic 09). `True` in a mask means "may be looked at".
 #
 # There are ten exercises, one training task and one written question. They take about 200 minutes. Reading takes most of another hour, so take a break just before the task. Each of the two trainings takes under half a minute on a laptop. When you are stuck, `hint("layer_norm")` gives a hint, and a stronger one each time.
 
@@ -37,7 +37,7 @@ show.encoder_decoder.whole_picture()
 # %% [markdown]
 # The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of equal layers. Each box is a **sublayer**.
 #
-# Follow one of the two thick lines from the bottom to the top. It is called the **residual stream**, and it carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from the stream and *adds* its results to them.
+# Follow one of the two thick lines from the bottom to the top. It is the residual stream of topic 09, and it carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from the stream and *adds* its results to them.
 #
 # Here is one word with three numbers, in an encoder of one layer:
 #
@@ -65,7 +65,7 @@ show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 # %% [markdown]
 # Orange lines mark words that have changed their order. Most French adjectives stand behind their noun, and the noun decides their ending. *Not* becomes two words around the verb, `ne` and `pas`. *Him* moves in front of the verb. `le` becomes `l'` before a vowel. No single rule is hard, but each depends on another word.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ numbers in a word's vector, $F$ the width inside the feed-forward network, $h$ heads, $V$ words in the target's vocabulary.
+# **Dimensions.** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ numbers in a word's vector (`d_model`), $F$ the width inside the feed-forward network (`d_ff`), $h$ heads, $V$ words in the target's vocabulary.
 #
 # ## Layer normalisation
 #
@@ -107,8 +107,8 @@ check("layer_norm", layer_norm)
 # %%
 seed(0)
 words = torch.randn(3, 64) * torch.tensor([[0.01], [1.0], [100.0]]) + 5
-normed = layer_norm(words, torch.ones(64), torch.zeros(64))
-for before, after in zip(words, normed):
+normalised = layer_norm(words, torch.ones(64), torch.zeros(64))
+for before, after in zip(words, normalised):
     print(f"mean {before.mean():7.2f}, deviation {before.std(correction=0):6.2f}", end="   ->   ")
     print(f"mean {after.mean():5.2f}, deviation {after.std(correction=0):.2f}")
 
@@ -117,7 +117,7 @@ for before, after in zip(words, normed):
 #
 # ## The feed-forward network
 #
-# Attention moves information *between* words, but all it computes is a weighted sum of values. Each word then has to work on its sum. So after each attention every word passes alone through a small network with a ReLU, which sets negative numbers to zero. The network is the same at every position.
+# Attention moves information *between* words, but all it computes is a weighted sum of values. Each word then has to work on its sum. So after each attention every word passes alone through the feed-forward network of topic 09. The network is the same at every position.
 #
 # Take a word $x = (1, -2)$ and three hidden numbers. Let the rows of $W_1$ be $(1, 0)$, $(0, 1)$ and $(1, 1)$, and let both biases be zero. Then $W_1 x = (1, -2, -1)$, and ReLU turns that into $(1, 0, 0)$. With the rows $(2, 1, 1)$ and $(0, 1, 1)$ in $W_2$, the result is $(2, 0)$. In general,
 #
@@ -146,12 +146,12 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer of the encoder
 #
-# An encoder layer has two **sublayers**, attention and the feed-forward network. Each has a **residual connection** around it. Its output is *added* to what it read, so it has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
+# An encoder layer has two sublayers, attention and the feed-forward network. Each has a residual connection around it (topic 07). Its output is *added* to what it read, so it has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
 #
 # Each sublayer has a layer norm, too. There are two places for it. Say the word is $x = (1, 3)$, and the sublayer returns $(2, -2)$ for whatever it reads.
 #
-# - **Post-norm**, as in 2017, norms the sum. The sum is $(3, 1)$, so the result is $(1, -1)$.
-# - **Pre-norm**, common since GPT-2, norms what the sublayer reads. The sublayer reads $(-1, 1)$ instead of $(1, 3)$. Its output is added to $x$ as it was, so the result is $(1, 3) + (2, -2) = (3, 1)$.
+# - **Post-norm**, as in 2017, normalises the sum. The sum is $(3, 1)$, so the result is $(1, -1)$.
+# - **Pre-norm**, common since GPT-2, normalises what the sublayer reads. The sublayer reads $(-1, 1)$ instead of $(1, 3)$. Its output is added to $x$ as it was, so the result is $(1, 3) + (2, -2) = (3, 1)$.
 #
 # $$\text{post:} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre:} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
 #
@@ -196,7 +196,7 @@ class EncoderLayer(nn.Module):
 check("EncoderLayer", EncoderLayer)
 
 # %% [markdown]
-# What do the norms do in a tall stack? Send words through 24 untrained layers with post-norm, with pre-norm, and without norms.
+# What do the norms do in a deep stack? Send words through 24 untrained layers with post-norm, with pre-norm, and without norms.
 
 
 # %%
@@ -209,7 +209,7 @@ def sizes_in_a_stack(kind, height=24, width=64):
         norm = "post" if kind == "post-norm" else "pre"
         layer = EncoderLayer(width, 4, 4 * width, dropout=0.0, norm=norm)
         for weight in (p for p in layer.parameters() if p.dim() > 1):
-            nn.init.xavier_uniform_(weight)  # as in the paper's own code
+            nn.init.xavier_uniform_(weight)  # random, by width, as in the paper's own code
         if kind == "no norm":
             layer.norm1 = layer.norm2 = nn.Identity()
         with torch.no_grad():
@@ -222,21 +222,21 @@ sizes = {kind: sizes_in_a_stack(kind) for kind in ("no norm", "pre-norm", "post-
 show.encoder_decoder.sizes_by_height(sizes)
 
 # %% [markdown]
-# Without norms the vectors explode. In post-norm every layer brings them back to the length $\sqrt{D} = 8$. In pre-norm they grow slowly. Every sublayer reads a normed copy and adds about as much as the one before, and nothing ever shrinks the residual stream.
+# Without norms the vectors explode. In post-norm every layer brings them back to the length $\sqrt{D} = 8$. In pre-norm they grow slowly. Every sublayer reads a normalised copy and adds about as much as the one before, and nothing ever shrinks the residual stream.
 #
-# Gradients go the same way back. In a pre-norm stack no norm stands in their way, so they reach the bottom undiminished, and tall models use it. Such a stack needs one more norm at its very top, because its last vectors have grown.
+# Gradients go the same way back. In a pre-norm stack no norm stands in their way, so they reach the bottom undiminished, and deep models use it. Such a stack needs one more norm at its very top, because its last vectors have grown.
 #
 # ## A layer of the decoder
 #
 # A decoder layer has three sublayers, in this order:
 #
 # 1. **masked self-attention** over the words written so far, with `norm1`. The causal mask comes in as `tgt_mask`.
-# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of a recurrent translator does, with several heads. Its mask is `src_mask`.
+# 2. cross-attention to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of a recurrent translator does, with several heads. Its mask is `src_mask`.
 # 3. the feed-forward network, with `norm3`.
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
 #
-# Use the memory as it comes. In pre-norm the norm at the top of the encoder has normed it already, so `norm2` is for the queries only.
+# Use the memory as it comes. In pre-norm the norm at the top of the encoder has normalised it already, so `norm2` is for the queries only.
 
 
 # %% solution="DecoderLayer"
@@ -402,6 +402,7 @@ class Parts(nn.Module):
         self.tgt_embed = nn.Embedding(tgt_vocab, d_model)
         for embed in (self.src_embed, self.tgt_embed):
             nn.init.normal_(embed.weight, std=d_model**-0.5)
+        # sinusoids, in a tensor that moves with the model and is not trained
         self.register_buffer("positions", blocks.waves(max_len, d_model), persistent=False)
         sizes = (d_model, n_heads, d_ff, dropout, norm)
         self.encoder = nn.ModuleList(EncoderLayer(*sizes) for _ in range(n_layers))
@@ -449,9 +450,9 @@ check("Transformer", Transformer)
 # %% [markdown]
 # ## The loss
 #
-# In training the decoder reads the *right* translation, shifted by one position. `sos` comes first, and the last word is dropped. So at position $t$ the decoder sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words.
+# In training the decoder reads the *right* translation, shifted by one position. This is the teacher forcing of topic 05, and your `shift_right` made the same input there. `sos` comes first, and the last word is dropped. So at position $t$ the decoder sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words.
 #
-# The paper softens the loss. A one-hot target asks for a probability of 1. Softmax reaches that only with infinite logits, so the model keeps raising them long after it is right. **Label smoothing** takes a share $\varepsilon$ of the target and spreads it evenly over all $V$ words, the right one included.
+# The paper changes the target of the loss. Usually, the right word should get the probability 1. Softmax reaches that only with infinite logits, so the model keeps raising them long after it is right. **Label smoothing** takes a share $\varepsilon$ of the target (not the $\varepsilon$ of layer norm) and spreads it evenly over all $V$ words, the right one included.
 #
 # Take $V = 5$ words and $\varepsilon = 0.1$. Each word gets 0.1 / 5 = 0.02, and the right word gets the other 0.9 on top:
 #
@@ -541,7 +542,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 # %% [markdown]
 # ## Writing
 #
-# A trained model predicts the next word. To write a sentence, start with `sos` and let the model read what it has written so far. Take the word with the largest logit, append it, and ask again. Stop when that word is `eos`. This is **greedy decoding**.
+# A trained model predicts the next word. To write a sentence, start with `sos` and let the model read what it has written so far. Take the word with the largest logit, append it, and ask again. Stop when that word is `eos`. This is the greedy decoding of topic 05, now without a state to carry along.
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
@@ -593,14 +594,21 @@ def build_model(norm="pre", dropout=0.0):
 #
 # Write the loop over `batches`. For each batch:
 #
-# - Make the decoder's input. Put `model.sos` in front of the target, and drop its last position.
+# - Make the decoder's input, as in topic 05. Put `model.sos` in front of the target, and drop its last position.
 # - Compute the smoothed loss over real words, with $\varepsilon = 0.1$ as in the paper. `eos` is a real word.
 # - Set the rate of this step with `optimizer.param_groups[0]["lr"] = ...`, and make the step.
 # - Call `batches.log(loss)`. It records the loss and draws the curve.
 #
 # There are 625 steps on a CPU, about two passes over the sentences, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
 #
-# **How it is scored.** Your model translates 300 new sentences, one word after the other. For full marks, at least 70 % of them have to be right to the last word, and their BLEU (explained below) has to be at least 0.8. The public check is easier. It asks for half of 60 sentences and a BLEU of 0.4. You measure the same two numbers yourself after training.
+# **How it is scored.** Your model translates 300 new sentences, one word after the other. For full marks, two measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | sentences that are right to the last word | 70 % |
+# | BLEU, which is explained below | 0.8 |
+#
+# `check` is easier. It asks for half of 60 sentences and a BLEU of 0.4. You measure the same two numbers yourself after training.
 
 
 # %% solution="encoder_decoder_task"
@@ -652,7 +660,7 @@ for i in range(6):
 # | in the output | 6 | 5 | 4 | 3 |
 # | of these, also in the expected sentence | 6 | 3 | 2 | 1 |
 #
-# The geometric mean of the four shares is $(1 \cdot 0.6 \cdot 0.5 \cdot 0.333)^{1/4} = 0.562$. An output that is too short pays a penalty, or it would be best to write only what is certain. Here 6 words stand for 8, which costs a factor $e^{1 - 8/6} = 0.717$. So BLEU is 0.562 · 0.717 = 0.403. For many sentences, their counts are added up first.
+# The geometric mean of the four shares is $(1 \cdot 0.6 \cdot 0.5 \cdot 0.333)^{1/4} = 0.562$. An output that is too short pays a penalty, or it would be best to write only what is certain. Here 6 words stand for 8, which costs a factor $e^{1 - 8/6} = 0.717$. So BLEU is 0.562 · 0.717 = 0.403. For a corpus, add up the counts of all sentences before you compute the four shares.
 
 
 # %%
@@ -766,7 +774,7 @@ predict("recurrent_layer_on_one_thread")
 
 # %%
 class FastLayer(nn.Module):
-    """A layer with a causal mask, on torch's fused attention; norms and dropout left out."""
+    """A layer with a causal mask, on PyTorch's own fast attention; norms and dropout left out."""
 
     def __init__(self, width, n_heads=4):
         super().__init__()
@@ -808,7 +816,10 @@ show.encoder_decoder.seconds_by_length(text_lengths, seconds)
 #
 # ### The price in writing
 #
-# In writing, the Transformer of the comparison above needs more than ten times as long. For each new word, its `decode_greedy` sends the whole sentence so far through the model, while a GRU goes on from its hidden state. Real programs keep the keys and values of earlier words in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. You will build such a cache later in the course. Why may a program keep these numbers at all? The written question below asks you.
+# In writing, the Transformer of the comparison above needs more than ten times as long. For each new word, its `decode_greedy` sends the whole sentence so far through the model, while a GRU goes on from its hidden state. Real programs keep the keys and values of earlier words in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. Why may a program keep these numbers at all? The written question below asks you.
+#
+# <!-- needs: 15_gpt -->
+# You build such a cache in topic 15.
 #
 # ## Where it looks
 #
@@ -851,7 +862,7 @@ for layer, found in hits.items():
 # | 2 | `a eos` 0.30, `a b` 0.18, `a a` 0.12, `b a` 0.27, `b b` 0.015, `b eos` 0.015 | `a eos` (finished), `b a` |
 # | 3 | `b a eos` 0.257, `b a a` and `b a b` 0.0135 together | `b a eos` (finished) |
 #
-# At each step, every open hypothesis is continued with every word, and the best continuations fill the free places of the beam. A hypothesis that ends in `eos` is **finished** and **keeps its place in the beam**. So after step 2 of the table one place is free. The search ends when finished hypotheses fill the beam, or at `max_len`.
+# At each step, every open hypothesis is continued with every word, and the best continuations fill the free places of the beam. A hypothesis that ends in `eos` is **finished** and **keeps its place in the beam**. So after step 2 of the table, `a eos` takes one of the two places, and one is left for open hypotheses. The search ends when finished hypotheses fill the beam, or at `max_len`.
 #
 # Which of the two finished ones is the answer? Their log-probabilities are −1.20 for `a eos` and −1.36 for `b a eos`, so the first is ahead. But each further word makes the sum smaller, and that favours short sentences. Divide by the number of words, `eos` included, and get −0.60 and −0.45. Now the second is ahead. Greedy decoding would have written `a eos`. The general formula has an exponent $\alpha$, the `length_penalty`:
 #
@@ -937,7 +948,7 @@ show.encoder_decoder.translator(model, decode_greedy)
 # |---|---|---|
 # | `layer_norm`, `feed_forward` | layer normalisation, position-wise feed-forward network (MLP) | `nn.LayerNorm`; the `mlp` of GPT-2 and Llama |
 # | `EncoderLayer`, `DecoderLayer` | Transformer blocks, with post-norm or pre-norm residual connections | `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` |
-# | `DecoderOnly` | a causal or autoregressive language model | `GPT2LMHeadModel` in the library transformers |
+# | `DecoderOnly` | a causal or autoregressive language model, which reads what it wrote | `GPT2LMHeadModel` in the library transformers |
 # | `Transformer` | an encoder-decoder (sequence-to-sequence) model | `nn.Transformer`; T5 and BART |
 # | `label_smoothing_loss` | label smoothing | `nn.CrossEntropyLoss(label_smoothing=0.1)` |
 # | `warmup_schedule` | the inverse square root schedule, or Noam schedule | `torch.optim.lr_scheduler.LambdaLR` |

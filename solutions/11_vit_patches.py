@@ -3,7 +3,7 @@
 #
 # A photograph of 224 × 224 pixels is a sequence of 50,176 pixels. Attention compares each pixel with each other pixel, which makes two and a half billion scores for each head of each layer. That is far too many.
 #
-# The way out has a famous title, *An image is worth 16x16 words*. **Cut the image into patches and treat each patch as a token.** A Transformer encoder needs a sequence of vectors, and it does not care where the vectors come from.
+# The way out has a famous title, *An image is worth 16x16 words* (A. Dosovitskiy and others, 2021). This notebook calls it *the paper*. **Cut the image into patches and treat each patch as a token.** A Transformer encoder needs a sequence of vectors, and it does not care where the vectors come from.
 #
 # **You will**
 #
@@ -13,7 +13,7 @@
 #
 # **You need** the encoder layer of a Transformer (topic 10), learned positional embeddings (topic 08), and one fact about self-attention (topic 06). Without positions, it ignores the order of its inputs.
 #
-# This notebook has seven short exercises, one training task and one written question. It takes about two and a half hours, and all training together takes about a minute on a laptop. If you are stuck, `hint("patchify")` gives a hint, and a stronger one each time.
+# This notebook has seven short exercises, one training task and one written question. They take about 130 minutes. All training together takes about a minute on a laptop. If you are stuck, `hint("patchify")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -30,10 +30,11 @@ from course.data import digits
 
 # %%
 seed(0)
-dice = torch.Generator().manual_seed(0)
+generator = torch.Generator().manual_seed(0)
 scans, labels = digits.scans("train")  # (1400, 1, 8, 8), (1400,)
 new_scans, new_labels = digits.scans("test")  # 397 of them
-pages, new_pages = digits.place(scans, dice), digits.place(new_scans, dice)  # (..., 1, 12, 12)
+pages = digits.place(scans, generator)  # (1400, 1, 12, 12)
+new_pages = digits.place(new_scans, generator)  # (397, 1, 12, 12)
 show.vit_patches.scans(F.pad(scans[:10], (2, 2, 2, 2)), labels[:10])
 
 # %%
@@ -66,7 +67,7 @@ def accuracy(model, images, labels):
 
 
 on_scans = linear_model(scans, labels).to(device())
-many = torch.cat([digits.place(scans, dice) for _ in range(5)])
+many = torch.cat([digits.place(scans, generator) for _ in range(5)])
 on_pages = linear_model(many, labels.repeat(5)).to(device())
 print(f"in the middle: {accuracy(on_scans, new_scans, new_labels):.0%} right")
 print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
@@ -74,7 +75,7 @@ print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
 # %% [markdown]
 # A linear model gives every pixel a fixed weight for every class. For centred scans that is nearly enough. On the canvas the same pixel is the end of a stroke in one image and empty paper in the next, so a fixed weight says little. The model must first *find* the digit, and it must relate pixels to each other. Attention can do both.
 #
-# **Dimensions:** $B$ images have $C$ channels (one here, three in colour) and $H \times W$ pixels. A patch has side $p$, so an image has $N = \frac{H}{p} \cdot \frac{W}{p}$ patches. A patch embedding has $D$ numbers, and attention has $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
+# **Dimensions.** $B$ images have $C$ channels (one here, three in colour), height $H$ and width $W$ in pixels. A patch has side $p$, so an image has $N = \frac{H}{p} \cdot \frac{W}{p}$ patches. A patch embedding has $D$ numbers, and attention has $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
 #
 # ## Cutting
 #
@@ -147,7 +148,7 @@ def disordered(images, moved, generator):
 
 
 page = pages[:1]
-puzzle = {f"{moved} moved": disordered(page, moved, dice)[0] for moved in (0, 4, 8, 16)}
+puzzle = {f"{moved} moved": disordered(page, moved, generator)[0] for moved in (0, 4, 8, 16)}
 show.vit_patches.in_a_row(puzzle)
 
 # %% [markdown]
@@ -191,11 +192,11 @@ def embed_patches(
 check("embed_patches", embed_patches)
 
 # %% [markdown]
-# ## You have seen this layer before
+# ## The same layer as a convolution
 #
 # Take the row $(1, 1, 0, 0)$ of the small example and fold it into a square with the rows $(1, 1)$ and $(0, 0)$. Lay it over the patch with the rows $(1, 0)$ and $(0, 1)$, multiply and add. You get 1, the first number of the embedding before the bias.
 #
-# Every row $d$ of $W$ folds into $C$ squares of $p \times p$. Lay them over a patch to compute number $d$ of its embedding, then move on by $p$ pixels and do it again. That is a **convolution** with $D$ kernels and a stride of $p$. Most libraries compute their patch embeddings in this way, with one call of `conv2d`.
+# Every row $d$ of $W$ folds into $C$ squares of $p \times p$. Lay them over a patch to compute number $d$ of its embedding, then move on by $p$ pixels and do it again. This is called a **convolution**. A folded row is a **kernel**, and the step of $p$ pixels is the **stride**. Most libraries compute their patch embeddings in this way, with one call of `conv2d`.
 #
 # ### Exercise: `linear_to_conv`, the same weights as a convolution (about 10 minutes)
 
@@ -225,7 +226,7 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 #
 # ## The whole model
 #
-# The rest is a Transformer encoder. Each of its layers is a `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")`. It takes vectors of shape `(B, N + 1, D)` and returns vectors of the same shape. After each call `layer.weights` holds the attention weights of that call, of shape `(B, h, N + 1, N + 1)`. The Vision Transformer normalizes *before* attention and before the feed-forward network, so it needs one more norm at the end:
+# The rest is a Transformer encoder. Each of its layers is a `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")`. It takes vectors of shape `(B, N + 1, D)` and returns vectors of the same shape. After each call `layer.weights` holds the attention weights of that call, of shape `(B, h, N + 1, N + 1)`. The Vision Transformer normalises *before* attention and before the feed-forward network, so it needs one more norm at the end:
 #
 # 1. `embed_patches` turns the images into vectors.
 # 2. The vectors pass through `n_layers` encoder layers.
@@ -235,7 +236,7 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 #
 # Keep the positional embeddings as `self.positions`, a parameter of shape `(N + 1, D)` with the `[CLS]` token's in row 0. The pictures below look for it under that name, and they also read the attention map of each layer. All other names are yours to choose.
 #
-# The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones drown the digits.
+# The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones hide the digits.
 
 
 # %% solution="ViT"
@@ -294,13 +295,17 @@ for p in (1, 4, 16, 32):
 # %% [markdown]
 # ## The task: digits anywhere
 #
-# Your model has two layers of width 64. It cuts a canvas of 12 × 12 into patches of 3 × 3, so it reads 16 patches and the `[CLS]` token. Each batch holds 50 scans, and each scan lies at a place drawn anew.
+# Your model has two layers of width 64. It cuts a canvas of 12 × 12 into patches of 3 × 3, so it reads 16 patches and the `[CLS]` token. In each batch, each scan lies at a place drawn anew.
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# `for images, labels in batches` gives you one batch after another until the budget is used up. Call `batches.log(loss)` once in each step. It records the loss, and `fit` draws the curve from it.
+# A batch is `images` $(50, 1, 12, 12)$ and `labels` $(50,)$. `for images, labels in batches` gives you one batch after another until the budget is used up. Call `batches.log(loss)` once in each step. It records the loss, and `fit` draws the curve from it.
 #
-# The score is the accuracy on held-out scans, each at a random place. You get full marks for 90 %. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU).
+# The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | held-out scans, each at a random place, that are read correctly | 90 % |
 #
 # Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. It may fall in a straight line, as with `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`. Call its `.step()` once a batch.
 
@@ -336,7 +341,7 @@ check("vit_patches_task", record.model)
 # %% [markdown]
 # ## What it found out about images
 #
-# Your encoder got sixteen patch embeddings in a row, and positional embeddings that began as random numbers. Nothing told it that patch 4 lies below patch 0. What has training added to the positional embeddings? Both `fit` and `seed()` start from the seed of your folder. You can therefore build the same initial values again and subtract them.
+# Your encoder got sixteen patch embeddings in a row, and positional embeddings that began as random numbers. Nothing told it that patch 4 lies below patch 0. What has training added to the positional embeddings? `fit` and `seed()` start from the same seed, so you can build the same initial values again and subtract them.
 #
 # The next picture compares what training added to each position with what it added to all others, by cosine. Each small map shows the canvas for one patch, and an orange cross marks that patch. Figure 7 of the paper shows the same for a large ViT, whose positional embeddings have moved far from their first values.
 
@@ -371,8 +376,8 @@ predict("digits_without_positions")
 
 # %%
 moved = [0, 2, 4, 8, 12, 16]
-dice = torch.Generator().manual_seed(1)
-puzzles = [disordered(new_pages, k, dice) for k in moved]
+generator = torch.Generator().manual_seed(1)
+puzzles = [disordered(new_pages, k, generator) for k in moved]
 models = {"with positions": record.model, "without": without}
 curves = {
     name: [accuracy(model, images, new_labels) for images in puzzles]
@@ -435,7 +440,7 @@ for n in sizes:
 show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
-# With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but a weight for each pixel and class, and with so few examples this limit helps. The ViT could learn nearly anything, even that the order of patches does not matter. It needs examples to rule out everything that is wrong. At about two hundred scans the curves meet, and from all 1,400 scans the ViT has learned a little more.
+# With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but a weight for each pixel and class, and with so few examples this limit helps. The ViT could learn nearly anything, even that the order of patches does not matter. It needs more examples, because so many wrong rules fit a few. At about two hundred scans the curves meet, and from all 1,400 scans the ViT has learned a little more.
 #
 # The paper finds the same with far more images. ViT loses to a good convolutional network when both train on a million photographs, and it wins on 300 million.
 #
@@ -481,7 +486,8 @@ def larger_model(positions):
 
 def learn_more(model, batches):
     """Train for some more batches, on canvases of 15 × 15."""
-    stream, optimizer = digits.batches(dice, canvas=15), torch.optim.Adam(model.parameters(), 1e-3)
+    stream = digits.batches(generator, canvas=15)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
     for _ in range(batches):
         images, classes = (tensor.to(device()) for tensor in next(stream))
         loss = F.cross_entropy(model(images), classes)
@@ -491,7 +497,7 @@ def learn_more(model, batches):
 
 
 learned_positions = record.model.positions.detach()
-wide_pages = digits.place(new_scans, dice, canvas=15)
+wide_pages = digits.place(new_scans, generator, canvas=15)
 for name, positions in (
     ("interpolated", interpolate_positions(learned_positions, (5, 5))),
     ("random", torch.cat([learned_positions[:1], 0.2 * torch.randn(25, 64).to(device())])),
@@ -503,14 +509,14 @@ for name, positions in (
     print(f"positions {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
 
 # %% [markdown]
-# The enlarged positional embeddings still say more or less where a patch stands. A little more training does most of the rest. This is **fine-tuning**. ViTs are often pretrained at 224 pixels, where the sequence is short, and fine-tuned at 384.
+# The enlarged positional embeddings still say more or less where a patch stands. A little more training does most of the rest. This is **fine-tuning**. ViTs are often **pretrained**, which means trained first on very many images. That happens at 224 pixels, where the sequence is short, and the fine-tuning at 384.
 #
 # <!-- needs: 12_lora -->
 # Topic 12 fine-tunes a model with few numbers.
 #
 # ## Sound is an image, too
 #
-# A **spectrogram** shows how strong each frequency of a sound is at each moment. It is an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer reads it as a ViT reads a photograph, and even starts from the weights of a ViT.
+# A **spectrogram** shows how strong each frequency of a sound is at each moment. It is an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer (AST) reads it as a ViT reads a photograph, and even starts from the weights of a ViT.
 #
 # One thing is new. The patches **overlap**. A patch of 16 × 16 begins every 10 steps in both directions, so no event falls into a gap between two patches. For example, along 36 steps the patches begin at 0, 10 and 20, and the last one ends exactly at step 36.
 #
@@ -547,7 +553,8 @@ waves = torch.stft(whistle + 2 * taps, 254, 80, window=torch.hann_window(254), r
 spec = waves.abs().add(0.1).log()  # (128, 201)
 print("patches:", spectrogram_patches(spec[None], 16, 10).shape[1])
 print(
-    "ten seconds, as in the paper:", spectrogram_patches(torch.zeros(1, 128, 1024), 16, 10).shape[1]
+    "ten seconds, as AST reads them:",
+    spectrogram_patches(torch.zeros(1, 128, 1024), 16, 10).shape[1],
 )
 print("the same without overlap:", spectrogram_patches(torch.zeros(1, 128, 1024), 16, 16).shape[1])
 show.vit_patches.spectrogram(spec, p=16, stride=10)
@@ -577,7 +584,7 @@ with torch.no_grad():
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
-# In our run, seven tenths of the attention on patches went to patches with ink, though only about half of the patches have any. In fifteen of these sixteen maps, a patch with ink got the most. Nothing had told the model where on the canvas the digit stands.
+# In our run, 70 % of the attention on patches went to patches with ink. Only about half of the patches have ink. In fifteen of these sixteen maps, a patch with ink got the most. Nothing had told the model where on the canvas the digit stands.
 #
 # ## In your own words (about 10 minutes)
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 12 Fine-tuning a few numbers: LoRA
 #
-# You are given a trained network. Its training cost weeks and a great deal of electricity, and it does nearly what you need. The lectures call what is left to do **fine-tuning**. You go on training the network on your own data, with a small learning rate. That works, and it has a price. Every weight moves, so you end with a second network as large as the first. For one customer that is fine. Three hundred customers need three hundred networks, and one network of GPT-3's size fills 350 gigabytes.
+# You are given a trained network. This first training, its *pretraining*, cost weeks and a great deal of electricity, and the network does nearly what you need. What is left to do is fine-tuning. You go on training the network on your own data, with a small learning rate. That works, and it has a price. Every weight moves, so you end with a second network as large as the first. For one customer that is fine. Three hundred customers need three hundred networks, and one network of GPT-3's size fills 350 gigabytes.
 #
 # How much of that is needed? In this notebook you train a Vision Transformer for a new scanner and move *none* of its weights. Each layer gets a small **low-rank update** instead. All the updates together fit into an e-mail. The lectures call this **parameter-efficient fine-tuning**.
 #
@@ -13,7 +13,7 @@
 #
 # **You need** the Vision Transformer (topic 11), attention's four matrices (topic 07) and a training loop in PyTorch. One fact from linear algebra helps. A product of an $m \times r$ and an $r \times n$ matrix has rank $r$ at most.
 #
-# Nine short exercises, one training task and one written question take about two and a half hours. All training together takes about a minute on a laptop. Are you stuck? `hint("LoRALinear")` gives a hint, and a stronger one each time you call it.
+# Nine short exercises, one training task and one written question take about 140 minutes. All training together takes about a minute on a laptop. Are you stuck? `hint("LoRALinear")` gives a hint, and a stronger one each time you call it.
 
 # %%
 import copy
@@ -31,9 +31,9 @@ from course.data import digits, negatives, pretrained
 # %% [markdown]
 # ## A reader, and a scanner it does not know
 #
-# `blocks.ViT` is a Vision Transformer. Here it reads scans of 8 × 8 pixels in patches of 2 × 2, with two layers of width 40. Its weights come trained. They have seen 1,400 upright digits, and the model reads new upright digits well.
+# `blocks.ViT` is the course's own version of the model that you built in topic 11. Here it reads scans of 8 × 8 pixels in patches of 2 × 2, with two layers of width 40. Its weights come trained. They have seen 1,400 upright digits, and the model reads new upright digits well.
 #
-# The second scanner makes negatives, and its paper went in sideways.
+# The second scanner makes negatives, with light ink on dark paper, and the sheets went in sideways.
 
 # %%
 seed(0)
@@ -61,13 +61,13 @@ print(f"upright:   {accuracy(base, scans):.0%} right")
 print(f"negatives: {accuracy(base, turned):.0%} right")
 
 # %% [markdown]
-# On the negatives it does about as well as a blind guess. The images still hold all that you need to tell the digits apart. But every number in the network was chosen for dark ink on light paper, and here the ink is light and the paper dark.
+# On the negatives it does about as well as a blind guess. The images still hold all that you need to tell the digits apart. But every number in the network was chosen for upright digits in dark ink on light paper.
 #
-# **Dimensions.** A linear layer has a weight $W$ of shape (out, in), and computes $x W^\top + b$. The rank of an update is $r$. In other notebooks $B$ counts a batch. Here, as in the paper, it is a matrix.
+# **Dimensions.** A linear layer has a weight $W$ of shape (out, in), and computes $x W^\top + b$. The rank of an update is $r$. In other notebooks $B$ counts a batch. Here it is a matrix, and $\alpha$ is a scale.
 #
 # ## A low-rank update beside the weight
 #
-# Fine-tuning takes a weight from $W$ to $W + \Delta W$. **LoRA** (low-rank adaptation) writes the change as a product of two thin matrices, and trains only those two.
+# Fine-tuning takes a weight from $W$ to $W + \Delta W$. **LoRA**, low-rank adaptation, comes from a paper by E. J. Hu and others (2021), here called *the paper*. It writes the change as a product of two thin matrices, and trains only those two.
 #
 # Here is the smallest example, with every number. Let $W$ be the 2 × 2 identity and $b = 0$, and let $x = (3, 1)$. The frozen layer returns $W x = (3, 1)$. Take $r = 1$ and $\alpha = 2$, with one row $A = (1, 2)$ and one column $B = (0.2, -0.4)$.
 #
@@ -349,7 +349,7 @@ check("lora_state", lora_state)
 #
 # Begin with a matrix where you can see it. Let $W$ be diagonal, with 3, 2 and 1. Rank 1 allows you to keep one of the three numbers, and you keep the 3. The 2 and the 1 are missing, so the error is $\sqrt{2^2 + 1^2} \approx 2.24$. Rank 2 keeps the 3 and the 2, and its error is 1.
 #
-# The **singular value decomposition** brings any matrix into this form. It writes $W = U \Sigma V^\top$ as a sum of products of a column and a row, $\sigma_1 u_1 v_1^\top + \sigma_2 u_2 v_2^\top + \dots$, with singular values $\sigma_1 \ge \sigma_2 \ge \dots \ge 0$. Keep the first $r$ terms. No matrix of rank $r$ comes nearer to $W$, and the error comes only from the terms you left out (Eckart and Young, 1936):
+# The **singular value decomposition** brings any matrix into this form. It writes $W = U \Sigma V^\top$ as a sum of products of a column and a row, $\sigma_1 u_1 v_1^\top + \sigma_2 u_2 v_2^\top + \dots$, with singular values $\sigma_1 \ge \sigma_2 \ge \dots \ge 0$. Keep the first $r$ terms. No matrix of rank $r$ comes nearer to $W$, and the error comes only from the terms you left out (Eckart and Young, 1936). In this formula, $\lVert M \rVert_F$ is the root of the sum of all squared entries of $M$.
 #
 # $$\min_{B, A} \lVert W - B A \rVert_F = \sqrt{\sigma_{r+1}^2 + \sigma_{r+2}^2 + \dots}$$
 #
@@ -385,15 +385,17 @@ for r in (1, 2, 4, 8, 16, 40):
 #
 # ### Exercise: adapt the reader (about 20 minutes)
 #
-# Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
+# Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training, `images` $(50, 1, 8, 8)$ and `classes` $(50,)$. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
 #
-# The score is the accuracy on held-out negatives. A part of the points comes from 60 % on. You get full marks for
+# For full marks, three measures have to reach their bars:
 #
-# - **88 %** of the held-out negatives read correctly
-# - with **at most 2,500 trainable parameters**, less than a tenth of the reader
-# - and **every base weight unchanged**, to the last bit.
+# | measure | bar |
+# |---|--:|
+# | held-out negatives that are read correctly | 88 % |
+# | trainable parameters (less than a tenth of the reader) | at most 2,500 |
+# | base weights that have changed, even in the last bit | none |
 #
-# You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. A learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
+# A part of the points comes from 60 % on. # You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. A learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
 
 
 # %% solution="lora_task"
@@ -498,7 +500,7 @@ show.lora.by_parameters(
 # %% [markdown]
 # Read the figure from the left. **Biases** can only shift what a layer returns. In a negative, ink is light and paper is dark. A bright pixel that spoke against a stroke must now speak for it, so weights must change their sign. A shift cannot do that. On language BitFit did better. Its authors found it about as good as training everything, as long as there was little data. A new task on language mostly asks for what the model already knows. Here the images themselves are new.
 #
-# **Rank 1** has one column and one row for each layer, and already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers. A model like ours of rank 2 comes near it with a twelfth. Rank 16 gains nothing more. All ranks share one $\alpha$ and one learning rate, and the last section lets you try others.
+# **Rank 1** has one column and one row for each layer, and already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers. Our model of rank 2 comes near it with a twelfth of the numbers. Rank 16 gains nothing more. All ranks were trained with the same $\alpha$ and the same learning rate. You try others under *Going further*.
 #
 # Runs differ a little. We trained each way five times.
 #
@@ -551,7 +553,7 @@ layer = ranks[4].encoder[0].self_attention.W_v
 show.lora.update(layer.base.weight, layer.B, layer.A, layer.alpha / layer.r)
 
 # %% [markdown]
-# Every row of the change is a mixture of the same four rows. That is what rank 4 means, and LoRA forced it. Training *everything* forced nothing. What rank did its change take?
+# Every row of the change is a mixture of the same four rows. That is what rank 4 means. LoRA forces this rank, and full training does not force any. Which rank does its change have?
 
 # %%
 before = base.get_submodule("encoder.0.up").weight.detach()
@@ -622,16 +624,8 @@ show.lora.explorer(matrices, best_rank_r)
 # | `lora_state` | an adapter checkpoint | `adapter_model.safetensors` |
 # | `best_rank_r` | truncated SVD | `torch.svd_lowrank` |
 #
-# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
-# ## Looking back
-#
-# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
-# You began by counting letters. An n-gram model knew the last few letters and nothing else (01). Vectors made words comparable (02). A recurrent network carried them along in a hidden state (03), and gates kept that state from fading (04). Attention let a decoder look back at what no state could hold (05).
-#
-# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
-# Then attention became the whole model (06). It got several heads for several questions (07), positional encodings (08), and masks for what it must not see (09). An encoder and a decoder learned to translate (10), and images became patches (11). You began with a table of counts. Now you take a model that other people trained, and adapt it in seconds.
-#
-# Keep one habit, whatever models come next. A falling loss proves little. You checked every part by itself, measured against a baseline, and looked at what had been learned.
+# <!-- needs: 13_tokens -->
+# Here the first volume of this book ends. It began with a table of counts, and by now you have built every part of a Transformer and adapted a trained one. The second volume begins with topic 13, and builds language models of today from these parts.
 #
 # ## Going further
 #
@@ -641,7 +635,9 @@ show.lora.explorer(matrices, best_rank_r)
 # - **Few examples.** Learn from 100 negatives instead of 1,400. Does LoRA still do worse than training everything?
 # - **Four bits.** Keep the frozen weights in four bits and train LoRA on top. This is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and it lets you fine-tune large models on one graphics card.
 # - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks our questions about rank of a language model in section 7. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
-# - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+#
+# <!-- needs: 13_tokens -->
+# - **Next.** So far a word was a row of a table. Topic 13 cuts words into pieces, so that no text is unknown.
 
 # %%
 progress()

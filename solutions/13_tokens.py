@@ -1,11 +1,11 @@
 # %% [markdown]
-# # 13 Pieces of words: tokenisers and word vectors by contrast
+# # 13 Tokenisers and negative sampling
 #
 # In topic 02 every word had a number of its own, and a word that the table did not know became `<unk>`. Read a text like that:
 #
 # > Return the `<unk>` of the `<unk>`, or raise `<unk>` if it is `<unk>`.
 #
-# The words that are lost are the ones you wanted to read. Characters lose nothing, but they make the text five times as long. Attention would then cost twenty-five times as much. This notebook looks
+# The words that are lost are the ones you wanted to read. Characters lose nothing, but they make the text five times as long. Attention, whose cost grows with the square of the length, would then cost twenty-five times as much. This notebook looks
 # for something between the two. **How short can you make a text with 300 symbols, if no text may ever be unknown?**
 #
 # **You will**
@@ -14,7 +14,7 @@
 # - compare language models whose tokens differ
 # - learn word vectors without a softmax, and hold them against the truth.
 #
-# **You need** `Counter` and `bytes` from Python, logarithms, a training loop and word embeddings (topic 02).
+# **You need** `Counter` and `bytes` from Python, logarithms, bigram models and perplexity (topic 01), a training loop and word embeddings (topic 02).
 #
 # Nine short exercises, one training task and one written question take about 135 minutes. Are you stuck? `hint("count_pairs")` gives a hint, and a stronger one each time you call it.
 
@@ -42,7 +42,7 @@ from course.data.bpe_merges import trained_merges
 # | ids | the number of each piece | 257, 258, 256 |
 # | vectors | a row of a table for each piece | `E[257]`, `E[258]`, `E[256]` |
 #
-# The first half of this notebook is about the fourth line, and the second half about the last one. Our text is English that is on every machine with Python, the docstrings of its library. How bad is a table of whole words?
+# The field also calls these pieces **subwords**, and they are the tokens of a model. The first half of this notebook is about the line *pieces*, and the second half about the line *vectors*. Our text is English that is on every machine with Python, the docstrings of its library. How bad is a table of whole words?
 
 # %%
 docstrings = data.load("docstrings")
@@ -304,9 +304,9 @@ for number in numbers:
     print(f"{number:>5} merges: perplexity {perplexities[-1]:.1f} for a piece")
 
 # %% [markdown]
-# The perplexity rises. Is the model of bytes the best one? It has an easy task, since it guesses one byte at a time and needs many guesses. Its pieces and those of the others are different units.
+# The perplexity rises. Is the model of bytes the best one? No. Each of its guesses is easier, but it needs more guesses. Its pieces and those of the others are different units.
 #
-# Bytes are the same for everybody. So add up what the model pays for the **whole** text and divide by the bytes of the text. Take `né`, which has 3 bytes. One model has it as one piece and gives it the probability $1/16$. It pays
+# Bytes are the same for all models. So add up what the model pays for the **whole** text and divide by the bytes of the text. Take `né`, which has 3 bytes. One model has it as one piece and gives it the probability $1/16$. It pays
 # $-\log_2 \tfrac{1}{16} = 4$ bits, and $4/3 = 1.33$ bits for each byte. Another model has two pieces with the probabilities $1/4$ and $1/8$. It pays $2 + 3 = 5$ bits, and $1.67$ for each byte. In general, for pieces $x_1, \dots, x_T$:
 #
 # $$\text{bits per byte} = -\frac{1}{\text{bytes}} \sum_{t=1}^{T} \log_2 p(x_t \mid x_1, \dots, x_{t-1}), \qquad \log_2 p = \frac{\log p}{\log 2}.$$
@@ -333,7 +333,7 @@ bits = [bits_per_byte(costs[number], held_out) for number in numbers]
 show.tokens.units(numbers, perplexities, bits)
 
 # %% [markdown]
-# Two pictures of the same models, and they say the opposite. The right one is fair. The longer its pieces are, the further back a bigram model sees.
+# The two pictures show the same models and disagree. Believe the right one, because all models pay for the same bytes. The longer its pieces are, the further back a bigram model sees.
 #
 # ## BERT's way
 #
@@ -370,7 +370,7 @@ for word in ("pugs", "hugs", "punning", "hugz"):
     print(word, wordpiece_encode(word, vocab))
 
 # %% [markdown]
-# ## Vectors by contrast
+# ## Word vectors by negative sampling
 #
 # Every piece gets a vector. Topic 02 learned vectors by a softmax over the vocabulary, so each guess scored every word. With 242 words that is cheap. With 50,000 pieces it is nearly all of the work. In 2013 Mikolov and colleagues asked an easier question.
 # **Did this pair stand in the text, or did I make it up?**
@@ -378,10 +378,12 @@ for word in ("pugs", "hugs", "punning", "hugz"):
 # That is **skip-gram with negative sampling**. A word $w$ and a word $c$ near it make a *seen* pair. For each seen pair draw $k$ words of **noise** $n_1, \dots, n_k$, and pair $w$ with each of them. The model tells seen pairs from noise. It scores only $1 + k$ pairs
 # and leaves the rest of the vocabulary alone.
 #
+# **Dimensions.** $V$ words, vectors of $D$ numbers, $B$ pairs in a batch, $k$ words of noise for each pair.
+#
 # ### Which noise?
 #
 # Noise is drawn by how often words occur, but a little flatter. Take three words with the counts 16, 81 and 1. To the power $3/4$ these are $8$, $27$ and $1$, and they sum to 36. The words are drawn with the probabilities $0.222$, $0.750$ and $0.028$. By the bare counts the rare word
-# would have had $0.010$. In general $P_n(c) \propto \text{count}(c)^{3/4}$.
+# would have had $0.010$. In general $P_\text{noise}(c) \propto \text{count}(c)^{3/4}$.
 #
 # ### Exercise: `negative_samples` (about 10 minutes)
 #
@@ -419,7 +421,7 @@ for index in (1, 10, 100, 241):
 # %% [markdown]
 # ### What a pair costs
 #
-# A word has two vectors, as in topic 02. Its row of $E$ is the word itself, and its row of $O$ is the word in another's context. The score of a pair is the product of the two. Let $e = (1, 0)$ be the word, $o = (2, 0)$ its seen context, and $(1, 1)$ and $(0, -1)$
+# A word has two vectors, as in topic 02, but the roles are exchanged. Its row of $E$ is the word itself, the centre, and its row of $O$ is the word as a neighbour. In topic 02, $E$ held the neighbour. The score of a pair is the product of the two. Let $e = (1, 0)$ be the word, $o = (2, 0)$ its seen context, and $(1, 1)$ and $(0, -1)$
 # two words of noise. With $\sigma(x) = 1 / (1 + e^{-x})$ the costs are these.
 #
 # | pair | score | should be | cost | |
@@ -466,10 +468,10 @@ print(f"{skip_gram_loss(E, O, first, first, torch.tensor([[1, 2]])):.3f}")
 # %% [markdown]
 # ## What it should learn
 #
-# Here the loss has a known answer, found by Levy and Goldberg in 2014. Suppose a pair makes up $P(w, c) = 0.02$ of all seen pairs, and $P(w)\,P_n(c) = 0.01$. With $k = 5$, the model meets this pair as seen with weight 0.02, and as noise with weight $5 \cdot 0.01 = 0.05$. So of all
+# Here the loss has a known answer, found by Levy and Goldberg in 2014. Suppose a pair makes up $P(w, c) = 0.02$ of all seen pairs, and $P(w)\,P_\text{noise}(c) = 0.01$. With $k = 5$, the model meets this pair as seen with weight 0.02, and as noise with weight $5 \cdot 0.01 = 0.05$. So of all
 # its meetings with this pair, a share of $0.02 / 0.07 = 0.286$ was seen. The best score is the one with $\sigma(s) = 0.286$, which is $s = \log \frac{0.02}{0.05} = -0.916$. In general:
 #
-# $$e_w \cdot o_c = \log \frac{P(w, c)}{P(w)\, P_n(c)} - \log k .$$
+# $$e_w \cdot o_c = \log \frac{P(w, c)}{P(w)\, P_\text{noise}(c)} - \log k .$$
 #
 # The fraction says how much more often two words meet than chance would have it. Its logarithm is called **pointwise mutual information**, here with the noise for the second word. The grammar of topic 02 knows $P(w, c)$, so you can compute the best score of every pair.
 
@@ -487,11 +489,17 @@ for w, c in (("the", "dog"), ("dog", "growls"), ("bread", "eats"), ("bread", "gr
 # generator with a seed of your own. The rows of `ids.unfold(0, 5, 1)` are all windows of five words. The class gives you the two tables, `model.E` and `model.O`, which begin near zero. Compute the loss by `loss_of`, because a later cell trains with another
 # loss, and call `batches.log(loss)` for each batch.
 #
-# Let the **learning rate fall**. Noise makes every gradient uncertain, and large steps at the end keep the vectors trembling. `len(batches)` says how many batches will come, so a scheduler can bring the rate down to a fiftieth over all of them. We use `Adam` with 0.03
+# Let the learning rate **fall**. Noise makes every gradient uncertain, and large steps at the end keep the vectors trembling. `len(batches)` says how many batches will come, so a scheduler can bring the rate down to a fiftieth over all of them. We use `Adam` with 0.03
 # at the start. The training takes a few seconds.
 #
-# **The judge calls `model(words, contexts)`**, two LongTensors $(B,)$, for the scores $(B,)$. It draws pairs as the text has them and looks at two numbers. The first is $R^2 = 1 - \text{mean squared error} / \text{variance of the best scores}$. Full marks need 0.85,
-# and 0.78 earns part of them. The second is the mean offset from the best scores, which may be at most 0.2. A right training reaches 0.94 and 0.02.
+# **The judge calls `model(words, contexts)`**, two LongTensors $(B,)$, for the scores $(B,)$. It draws pairs as the text has them. For full marks, two measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | $R^2 = 1 - \text{mean squared error} / \text{variance of the best scores}$ | 0.85 |
+# | the mean offset from the best scores | at most 0.2 |
+#
+# An $R^2$ of 0.78 earns part of the points. A right training reaches 0.94 and 0.02.
 
 
 # %% solution="tokens_task"
@@ -536,7 +544,7 @@ record = fit("tokens_task", SkipGram, train)
 check("tokens_task", record.model)
 
 # %% [markdown]
-# The curve hardly falls after the first hundred batches, and still the scores become better. A loss that is made of noise shows little of what is learned. So compare with the truth.
+# The curve hardly falls after the first hundred batches, and still the scores become better. The noise words change in every batch, so the loss hardly shows what the model learns. So compare with the truth.
 
 # %%
 w, c = (joint > 0).nonzero().unbind(1)  # the pairs that can occur
@@ -595,7 +603,7 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # ## In your own words (about 10 minutes)
 #
 # Two language models were tested on the same English text. Model A has a perplexity of 30 for a piece, and its pieces hold 2.5 bytes on average. Model B has a perplexity of 80, and its pieces hold 4.2 bytes. (a) Which model is better? Show the calculation. (b) Both tokenisers were
-# trained on English. What happens when somebody in Manila writes to them in Tagalog? Name one consequence for the cost and one for what the model can remember. Five to eight sentences.
+# trained on English. What happens when a user in Manila writes to them in Tagalog? Name one consequence for the cost and one for what the model can remember. Five to eight sentences.
 
 # %% [markdown] question="tokens_question"
 # (a) Perplexities of different pieces do not compare, so I go over to bits for each byte. Model A pays $\log_2 30 = 4.91$ bits for a piece, and $4.91 / 2.5 = 1.96$ bits for a byte. Model B pays $\log_2 80 = 6.32$ bits for a piece, and $6.32 / 4.2 = 1.51$ for a byte. Model B is better, although
@@ -646,8 +654,11 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 #   *Language models are unsupervised multitask learners* (2019), took bytes. T. Mikolov and others, [Distributed representations of words and phrases](https://arxiv.org/abs/1310.4546) (2013), has the loss, and O. Levy and Y. Goldberg,
 #   *Neural word embedding as implicit matrix factorization* (2014), has its answer. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), uses WordPiece.
 #
+# <!-- needs: 14_hidden_states -->
+# - **Next.** Topic 14 works backwards, from what arrives to what was meant. It mends typing errors and reads telephone numbers.
+#
 # <!-- needs: 15_gpt -->
-# - **Next.** You can cut any text into pieces. Topic 15 trains a model that guesses the next piece, and lets it write.
+# You can now cut any text into pieces. Topic 15 trains a model that guesses the next piece, and lets it write.
 
 # %%
 progress()

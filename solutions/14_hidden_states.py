@@ -1,23 +1,22 @@
 # %% [markdown]
 # # 14 What lies beneath: hidden states and CTC
 #
-# Read this line aloud: `and a tuloe of itx bass classes if the uniqje argiment is true`. You had no trouble. Somebody meant *tuple*, *its*, *unique* and *argument*, and cold fingers hit the keys beside. You never saw the
+# Read this line aloud: `and a tuloe of itx bass classes if the uniqje argiment is true`. You had no trouble. The writer meant *tuple*, *its*, *unique* and *argument*, and cold fingers hit the keys beside. You never saw the
 # letters that were meant. You saw their traces, you knew what English is like, and you worked backwards.
 #
-# Speech works in the same way. What somebody says is hidden, and what arrives is sound. This notebook has three attempts at such problems. The first one is a program of 1966 that answers by rules and understands nothing. The second
-# one is a **hidden Markov model**, and it mends the line above. The third one listens to a telephone and writes down the number that was dialled, although nobody told it when any digit began.
+# Speech works in the same way. What a speaker says is hidden, and what arrives is sound. This notebook has three attempts at such problems. The first one is a program of 1966 that answers by rules and understands nothing. The second
+# one is a **hidden Markov model**, and it mends the line above. The third one listens to a telephone and writes down the number that was dialled, although it was never told when a digit begins.
 #
 # **You will**
 #
 # - let ELIZA answer, by rules alone
-# - sum over all hidden paths, find the best one, and say how sure you are of each place
+# - sum over all hidden paths, find the best one, and say how sure you are of each position
 # - stack causal convolutions, and train them with the CTC loss that you wrote yourself.
 #
 # **You need** transition probabilities (topic 01), a training loop and the idea of a state that is carried along (topic 03), and logarithms. Two facts help. The logarithm of a product is the sum of the logarithms. And
 # $\log(e^a + e^b)$ is what `torch.logsumexp` computes without overflow.
 #
-# **Time:** about 2 hours 50 minutes for nine short exercises, one training task and one written question. Training takes about ten seconds on a laptop. Are you stuck? `hint("viterbi")` gives a hint, and a stronger one each time
-# you call it.
+# Nine short exercises, one training task and one written question take about 160 minutes. Training takes about ten seconds on a laptop. Are you stuck? `hint("viterbi")` gives a hint, and a stronger one each time.
 
 # %%
 import re
@@ -34,12 +33,12 @@ from course.data import telephone, typist
 # %% [markdown]
 # ## Rules without a state
 #
-# In 1966 Joseph Weizenbaum wrote a program that played a psychotherapist. It was called ELIZA. Its trick fits on a page. Suppose that a patient says *I need my cat*. One of ELIZA's rules looks for the words `I need` and whatever follows them, and it
-# answers *Why do you need …?* Between them stands what the patient said, and two things have happened to it. *My* has become *your*, and the rest is unchanged.
+# In 1966 Joseph Weizenbaum wrote a program that played a psychotherapist. It was called ELIZA. Suppose that a patient says *I need my cat*. One of ELIZA's rules looks for the words `I need` and whatever follows them, and it
+# answers *Why do you need …?* Behind these words stands what the patient said, with *my* turned into *your*.
 #
 # *Why do you need your cat?*
 #
-# A rule is a pair, a **regular expression** and an answer. The parentheses in the pattern catch a **group** of words, and `{0}` in the answer stands for the first group, `{1}` for the second one. Some people told ELIZA their secrets. She did not know what a cat is.
+# A rule is a pair, a **regular expression** and an answer. The parentheses in the pattern catch a **group** of words, and `{0}` in the answer stands for the first group, `{1}` for the second one. In a pattern, `.*` stands for any text, and `a|b` for one of two. Some people told ELIZA their secrets. She did not know what a cat is.
 
 # %%
 EXCHANGED = {"i": "you", "me": "you", "am": "are", "my": "your", "you": "I", "your": "my"}
@@ -87,11 +86,11 @@ for said in (
     print(f"YOU    {said}\nELIZA  {eliza(RULES, said)}\n")
 
 # %% [markdown]
-# Look at the last answer but one. Two rules fit, and the order of the rules decided. And look at what is not there. Nothing of the first sentence is left when the second one comes. ELIZA has no **state**.
+# Look at the second-to-last answer. Two rules fit, and their order decided. Nothing of one sentence is left when the next one comes. ELIZA has no **state**.
 #
-# ## A state that nobody sees
+# ## A state that you cannot see
 #
-# Here is the whole picture of the notebook. Each row has something hidden, something seen, and a computation that leads back from what is seen.
+# Here is the whole picture of the notebook.
 #
 # | | hidden | seen | what leads back |
 # |---|---|---|---|
@@ -99,7 +98,7 @@ for said in (
 # | the telephone | the digits, and when they begin | a spectrogram, frame by frame | causal convolutions, `ctc_loss`, `ctc_collapse` |
 #
 # A **hidden Markov model** has two parts. The hidden states follow each other as in topic 01, by a table $A$ in which row $i$ says what follows state $i$. Each state then **emits** one symbol that we see, by a table $E$ in which row $j$ says
-# what state $j$ emits. A third table says where a path begins.
+# what state $j$ emits. A third table says where a path begins. Here a hidden state is one of $S$ values, and only its probability is known. In topic 03 it was a vector that the network computed.
 #
 # Take a typist who uses three keys, a, s and d. They lie side by side, so cold fingers sometimes hit a neighbour. Rows are what was meant, and each row sums to one.
 #
@@ -115,7 +114,7 @@ for said in (
 # |---|---|---|---|---|---|---|---|
 # | probability, with `s d s` seen | 0.016 | 0.00512 | 0.00512 | 0.00512 | 0.00512 | 0.0008 | **0.03728** |
 #
-# The sum is the probability of the text. For $T$ letters and $S$ states there are $S^T$ paths, and for a line of 60 letters nobody can list them. Nobody has to. All paths that are in state $j$ at step $t$ go on in the same way, so it is enough to know their sum,
+# The sum is the probability of the text. For $T$ letters and $S$ states there are $S^T$ paths, and for a line of 60 letters you cannot list them, and you need not. All paths that are in state $j$ at step $t$ go on in the same way, so it is enough to know their sum,
 #
 # $$\alpha_t(j) = E_j(x_t) \sum_i \alpha_{t-1}(i) \, A_{ij}, \qquad p(x) = \sum_j \alpha_T(j).$$
 #
@@ -124,7 +123,7 @@ for said in (
 #
 # After a thousand letters the numbers are smaller than any that a computer holds. So everything is computed in logarithms. Products become sums, and the sum over $i$ becomes a `logsumexp`. What is impossible has the logarithm $-\infty$, and stays there.
 #
-# **Dimensions.** $B$ texts of $T$ letters each, $S$ states, $V$ symbols.
+# **Dimensions.** $B$ texts of $T$ letters each, $S$ states, $V$ symbols. The other letters are the field's. $A$ is the matrix `P` of topic 01, $E$ is no embedding, and $\alpha$ is no attention weight.
 #
 # ### Exercise: `hmm_forward` (about 20 minutes)
 #
@@ -206,7 +205,7 @@ print("best path:", *["asd"[i] for i in path[0]], f"  probability {score.exp().i
 # %% [markdown]
 # ## How sure are you?
 #
-# The best path has 43 % of the 0.03728. Do not trust each of its letters that much. In the first place s was meant with 43 %, because only *sss* begins with it. In the second place s was meant on the paths *sss* and *dss*, and $(0.016 + 0.0008) / 0.03728 = 45$ %. The other 55 % belong to d.
+# The best path has 43 % of the 0.03728. Do not trust each of its letters that much. At the first position, s was meant with a probability of 43 %, because only *sss* begins with it. At the second position, s was meant on the paths *sss* and *dss*, and $(0.016 + 0.0008) / 0.03728 = 45$ %. The other 55 % belong to d.
 #
 # These are the **posterior** probabilities of the states, given the whole text. The forward sum knows what came up to $t$. A second sum, from the end, knows what comes after it:
 #
@@ -214,14 +213,14 @@ print("best path:", *["asd"[i] for i in path[0]], f"  probability {score.exp().i
 #
 # ### Exercise: `hmm_posterior` (about 15 minutes)
 #
-# Return probabilities this time, not logarithms. They sum to one at each place, also for a thousand letters, and the tables may hold $-\infty$. Every text is possible.
+# Return probabilities this time, not logarithms. They sum to one at each position, also for a thousand letters, and the tables may hold $-\infty$. Every text is possible.
 
 
 # %% solution="hmm_posterior"
 def hmm_posterior(
     log_start: torch.Tensor, log_A: torch.Tensor, log_E: torch.Tensor, seen: torch.Tensor
 ) -> torch.Tensor:
-    """The arguments of hmm_forward -> probabilities of the states at each place (B, T, S)."""
+    """The arguments of hmm_forward -> probabilities of the states at each position (B, T, S)."""
     ### BEGIN SOLUTION
     log_alpha, log_p = hmm_forward(log_start, log_A, log_E, seen)
     emitted = log_E.T[seen]
@@ -237,23 +236,23 @@ def hmm_posterior(
 check("hmm_posterior", hmm_posterior)
 
 # %% [markdown]
-# Now take the state with the largest posterior at each place, and read them off as a word.
+# Now take the state with the largest posterior at each position, and read them off as a word.
 
 # %%
 predict("best_state_of_each_place")
 
 # %%
 posterior = hmm_posterior(log_start, log_A, log_E, sds)[0]
-print("posterior of a, s and d, one row a place:\n", posterior.numpy().round(3))
-print("the best of each place:", *["asd"[i] for i in posterior.argmax(-1)])
+print("posterior of a, s and d, one row a position:\n", posterior.numpy().round(3))
+print("the best of each position:", *["asd"[i] for i in posterior.argmax(-1)])
 
 # %% [markdown]
-# The three letters spell *sds*, and after an s no d can follow. The most probable letter of each place is one question, the most probable word is another. `viterbi` answers the second.
+# The three letters spell *sds*, and after an s no d can follow. The most probable letter of each position is one question, the most probable word is another. `viterbi` answers the second.
 #
 # ## The real thing: mending what was typed
 #
-# Now take the whole keyboard. The hidden states should know English, so the table $A$ comes from counts, as in topic 01. With single letters as states nobody would be impressed, because *th* says little about what comes next. Here is a trick that costs nothing. **Let a state be a pair of letters.** From the pair *th* a step leads to the pairs *ha*,
-# *he*, *hi* and so on, and nowhere else. There are $27^2 = 729$ states, and a chain of order 2 over letters has become a chain of order 1 over pairs. Your function does not notice. A pair emits a neighbour of its second letter.
+# Now take the whole keyboard. The hidden states should know English, so the table $A$ comes from counts, as in topic 01. Single letters as states help only a little, because one letter says little about the next. So **let a state be a pair of letters.** From the pair *th* a step leads to the pairs *ha*,
+# *he*, *hi* and so on, and nowhere else. There are $27^2 = 729$ states, and a chain of order 2 over letters has become a chain of order 1 over pairs. A pair emits a neighbour of its second letter.
 
 # %%
 docstrings = data.load("docstrings")
@@ -282,8 +281,8 @@ def mend(seen):
 
 # %%
 mine = "return the value of the first argument that is not a string"
-dice = torch.Generator().manual_seed(3)
-typed = typist.type_it(typist.encode(typist.plain(mine)), noise, dice)
+generator = torch.Generator().manual_seed(3)
+typed = typist.type_it(typist.encode(typist.plain(mine)), noise, generator)
 print(typist.decode(typed), "\n" + mend(typed))
 
 # %% [markdown]
@@ -296,7 +295,7 @@ words, sure, right = 0, [], []
 for start in range(0, 30_000, 3000):
     start = held_out.index(" ", start) + 1
     meant = held_out[start : held_out.index(" ", start + 45)]
-    typed = typist.type_it(typist.encode(meant), noise, dice)
+    typed = typist.type_it(typist.encode(meant), noise, generator)
     letters, _ = viterbi(letter_A[0], letter_A, letter_E, typed[None])
     versions = typist.decode(typed), typist.decode(letters[0]), mend(typed)
     for name, text in zip(share, versions):
@@ -311,18 +310,18 @@ print(f"letters: {np.mean(sure):.1%} expected right, {np.mean(right):.1%} are ri
 show.hidden_states.words_right({name: n / words for name, n in share.items()}, noise)
 
 # %% [markdown]
-# Pairs bring most of the words back. Over 25 longer sentences we found 64 % of the words without an error as typed, 75 % with single letters and 90 % with pairs. The posterior even says how good it will be. If the model were true, then the mean of its largest probabilities would be the best share of letters that anybody can get right, the **Bayes accuracy**.
+# Pairs bring most of the words back. Over 25 longer sentences we found 64 % of the words without an error as typed, 75 % with single letters and 90 % with pairs. The posterior even says how good it will be. If the model is true, no method can get more letters right than the mean of these largest probabilities. This bound is called the **Bayes accuracy**.
 # The two percentages above lie within two points of each other.
 #
 # ## A telephone
 #
-# When you press 5 on a telephone, it plays two tones at once, 770 Hz for the row and 1336 Hz for the column. Listen. (Nothing is graded here. If you see no player, go on.)
+# When you press 5 on a telephone, it plays two tones at once, 770 Hz for the row and 1336 Hz for the column. Listen. (If you see no player, go on.)
 
 # %%
 show.hidden_states.player(telephone.ring("5550199", rate=8000), 8000)
 
 # %% [markdown]
-# The oldest way to find out what is in such a sound is an **autoregressive model**. It predicts each value from the ones before it,
+# The oldest way to find out what is in such a sound is an **autoregressive model**. It predicts each value from the ones before it, as a language model does with tokens,
 #
 # $$x_t \approx a_1 x_{t-1} + a_2 x_{t-2} + \dots + a_p x_{t-p}.$$
 #
@@ -348,7 +347,7 @@ def fit_ar(x: torch.Tensor, order: int) -> torch.Tensor:
 check("fit_ar", fit_ar)
 
 # %% [markdown]
-# The roots of $z^4 - a_1 z^3 - a_2 z^2 - a_3 z - a_4$ lie at the angles of the two tones. So the weights of a clean 5 give back 770 and 1336 Hz. How much noise does this method bear?
+# The polynomial $z^4 - a_1 z^3 - a_2 z^2 - a_3 z - a_4$ has four complex roots, whose angles are plus and minus those of the two tones. So the weights of a clean 5 give back 770 and 1336 Hz. How much noise does this method bear?
 
 
 # %%
@@ -361,12 +360,12 @@ def key_of(sound):
 
 time = torch.arange(600, dtype=torch.float64) * 2 * torch.pi / telephone.RATE
 levels, shares = [50, 40, 30, 25, 20, 15, 10, 5, 0], []
-dice = torch.Generator().manual_seed(0)
+generator = torch.Generator().manual_seed(0)
 for level in levels:
     hits = 0
     for label in torch.arange(1, 11).repeat(10):
         low, high = telephone.tones(label)
-        hiss = torch.randn(600, generator=dice, dtype=torch.float64) * 10 ** (-level / 20)
+        hiss = torch.randn(600, generator=generator, dtype=torch.float64) * 10 ** (-level / 20)
         hits += key_of((low * time).sin() + (high * time).sin() + hiss) == int(label)
     shares.append(hits / 100)
 low, high = telephone.tones(torch.tensor(5))
@@ -374,7 +373,7 @@ print("a clean 5:", fit_ar((low * time).sin() + (high * time).sin(), 4).numpy().
 show.hidden_states.tone_reader(levels, shares)
 
 # %% [markdown]
-# On a quiet line the predictor is perfect, and on a bad one it fails. Noise is not a sum of two tones, and least squares tries to predict it all the same. Also, somebody had to cut the sound into digits first. Something else is called for. Here is a whole call, as a network will hear it.
+# On a quiet line the predictor is perfect, and on a bad one it fails. Noise is not a sum of two tones, and least squares tries to predict it all the same. It also needs a sound that is cut into digits already. Here is a whole call, as a network will hear it.
 
 # %%
 calls = telephone.draw(6, torch.Generator().manual_seed(44))
@@ -384,11 +383,11 @@ marks = calls.starts[row, : len(digits)], calls.ends[row, : len(digits)]
 show.hidden_states.call(calls.x[row, :, :frames], digits, *marks)
 
 # %% [markdown]
-# This is a **spectrogram**. Each column is a **frame** of 20 milliseconds, each row one of 32 bins of frequency, and the brightness is the logarithm of the power. Tones last 3 to 10 frames and pauses 2 to 8. Lines differ in noise, frequencies are slightly wrong, and the marks above the picture are for you alone. The network gets frames and the number.
+# This is a spectrogram. Each column is a **frame** of 20 milliseconds, each row one of 32 bins of frequency, and the brightness is the logarithm of the power. Tones last 3 to 10 frames and pauses 2 to 8. Lines differ in noise, frequencies are slightly wrong, and the marks above the picture are for you alone. The network gets frames and the number.
 #
 # ## Causal convolutions
 #
-# A listener needs some memory of the last frames. A **convolution** over time is a small linear layer that slides along. It must be **causal**, so its output at $t$ may depend on the input up to $t$ and on nothing later. Let the kernel be $(1, 2, 3)$, and let the input be $5, 0, 4$. The last tap meets the present, and zeros stand before the beginning:
+# A listener needs some memory of the last frames. A convolution over time is a small linear layer that slides along. Its weights are called the kernel, and one of them is a **tap**. It must be **causal**, so its output at $t$ may depend on the input up to $t$ and on nothing later. Let the kernel be $(1, 2, 3)$, and let the input be $5, 0, 4$. The last tap meets the present, and zeros stand before the beginning:
 #
 # | $t$ | inputs, two steps ago to now | output |
 # |---|---|---|
@@ -444,11 +443,11 @@ for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
     print(f"dilations {dilations}: {field} frames, {field * 20} milliseconds")
 
 # %% [markdown]
-# WaveNet (2016) doubled the dilation from layer to layer. Four layers then hear more than half a second, and nothing is computed twice. Unlike the hidden state of topic 03, all frames are computed at once.
+# WaveNet (2016) doubled the dilation from layer to layer. Four layers then hear more than half a second. Unlike the hidden state of topic 03, all frames are computed at once.
 #
 # ## From frames to digits
 #
-# The network gives probabilities at each frame. But how many frames is a digit? Nobody knows, and **connectionist temporal classification** (CTC, 2006) does not ask. It lets the network say a label or a **blank** at each frame, and collapses what was said in two steps. First repeats are joined, then blanks go. So `5 5 _ _ 7` becomes `5 _ 7` and then `5 7`.
+# The network gives probabilities at each frame. But how many frames does a digit take? **Connectionist temporal classification** (CTC, 2006) does not need to know. It lets the network say a label or a **blank** at each frame, and collapses what was said in two steps. First repeats are joined, then blanks go. So `5 5 _ _ 7` becomes `5 _ 7` and then `5 7`.
 # The blank is what keeps a doubled digit apart, because `5 _ 5` is two fives and `5 5` is one.
 #
 # ### Exercise: `ctc_collapse` (about 5 minutes)
@@ -554,15 +553,22 @@ print("ab and aa cost", losses.numpy().round(4))
 # %% [markdown]
 # ## The task: read the number
 #
-# The batches hold spectrograms `x` of shape $(B, 32, T)$, `lengths` in frames, `targets` and `target_lengths`. The labels are 1 to 9, and 10 for the key 0, so that 0 is free for the blank. Behind the end of a call stands no silence. The next caller dials there.
+# The batches hold spectrograms `x` of shape $(B, 32, T)$, `lengths` in frames, `targets` and `target_lengths`. The labels are 1 to 9, and 10 for the key 0, so that 0 is free for the blank. The padding behind a call is not silent. You hear the next caller dialling.
 #
 # ### Exercise: a reader of digits (about 20 minutes)
 #
-# The next cell makes the weights. Write `forward`, `read` and `train`. First `enter` makes 48 channels of the 32 bins. Then each layer adds $\text{ReLU}$ of its convolution to what came in, and your `causal_conv1d` computes it from the layer's `weight` and `bias`. Last, `leave` makes 11 scores of the 48 channels. `read` takes the most probable label of each frame, up to the call's length, and collapses the path. For the loss take your own `ctc_loss` or torch's `F.ctc_loss`, which is faster.
+# The next cell makes the weights. Write `forward`, `read` and `train`. First `enter` makes 48 channels of the 32 bins. Then each layer adds $\text{ReLU}$ of its convolution to what came in, which is a residual connection. Your `causal_conv1d` computes it from the layer's `weight` and `bias`. Last, `leave` makes 11 scores of the 48 channels. `read` takes the most probable label of each frame, up to the call's length, and collapses the path. For the loss take your own `ctc_loss` or torch's `F.ctc_loss`, which is faster.
 #
 # We reached the bar with Adam, a learning rate of 0.005 that rises over the first 20 batches and falls to zero over the last third, and gradients clipped to a norm of 1. Be patient at the beginning. The model first learns to say nothing but blanks, and its loss rests on a plateau for 60 to 100 of the 240 batches. Then it drops within a few batches.
 #
-# Your score is the share of numbers that are read without an error, 200 in `check` and 400 more when your work is graded. Full marks need 97 % of all numbers and 95 % of those with a doubled digit. With 90 % and 85 % you get a part of the points. Points also depend on what your model does not do. If frames after $t$ change, then its log-probabilities up to $t$ must stay.
+# `check` reads 200 numbers, and the judge reads 400 more at grading. For full marks, two measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | numbers that are read without an error | 97 % |
+# | the same, of those with a doubled digit | 95 % |
+#
+# With 90 % and 85 % you get a part of the points. Points also depend on what your model does not do. If frames after $t$ change, then its log-probabilities up to $t$ must stay.
 
 
 # %%
@@ -623,7 +629,7 @@ record = fit("hidden_states_task", DigitReader, train)
 check("hidden_states_task", record.model)
 
 # %% [markdown]
-# Did you see the plateau, and the drop behind it? Here is the call from above, and what your reader says.
+# Here is the call from above, and what your reader says.
 
 # %%
 model = record.model
@@ -632,7 +638,7 @@ with torch.no_grad():
 show.hidden_states.reading(calls.x[row, :, :frames], log_p[row, :frames], digits, *marks)
 
 # %% [markdown]
-# The blue bands are the tones. Ours says a digit for about as long as it sounds, and blanks in between. Yours may say it for a frame or two and go back to blanks, because both paths spell the same number. Nobody told it when to begin. How long does it wait? The next cell measures, over 300 calls, when a digit is said after its tone began. Before that, predict what happens if the two steps of the decoder are exchanged.
+# The blue bands are the tones. Ours says a digit for about as long as it sounds, and blanks in between. Yours may say it for a frame or two and go back to blanks, because both paths spell the same number. It was never told when to begin. How long does it wait? The next cell measures, over 300 calls, when a digit is said after its tone began. Before that, predict what happens if the two steps of the decoder are exchanged.
 
 # %%
 predict("path_of_a_doubled_digit")
@@ -665,11 +671,11 @@ print(f"and in {np.mean(early):.0%} of the cases before the tone ends")
 # %% [markdown]
 # Ours needed 3 frames, which are 60 milliseconds, and in 97 % of the cases the tone went on. The reader does not wait for the end of a tone, because nothing rewards waiting.
 #
-# One honest remark. A page of rules written by hand, with the frequencies of the ten keys and two thresholds, reads 99.7 % of these numbers. ELIZA's method works when somebody knows the rules. Your reader found them in 3,840 calls, from numbers alone. For speech nobody has the page of rules.
+# A page of rules written by hand, with the frequencies of the ten keys and two thresholds, reads 99.7 % of these numbers. ELIZA's method works when you know the rules. Your reader found them in 3,840 calls. For speech there is no such page.
 #
 # ## Play
 #
-# First comes the typist of three keys. Type any letters of a, s and d, and move the noise. When do the best path and the best state of each place disagree? How much noise does it take until *sss* is the best path of `sds` no longer?
+# First comes the typist of three keys. Type any letters of a, s and d, and move the noise. When do the best path and the best state of each position disagree? How much noise does it take until *sss* is the best path of `sds` no longer?
 
 # %%
 show.hidden_states.lattice(viterbi, hmm_posterior)
@@ -689,12 +695,12 @@ show.hidden_states.speller(ctc_collapse)
 # The table helps where what was said before makes some continuations likelier than others. Digits of a telephone number hardly depend on each other, so a table would say the same in each row, and the frames alone decide. For speech or typing I would miss it. "Tje" is mended only because "the" is likely, and given the sound
 # CTC chooses each frame's label without knowing the labels that it chose before. (A language model beside CTC is the usual remedy.)
 #
-# Without the blank, two equal digits in a row would always be joined, so no number with a doubled digit could be written. Also the network would have to say some digit at every frame, during pauses and noise, too. It would have to decide exactly where each digit ends and the next begins, although nobody marked it.
+# Without the blank, two equal digits in a row would always be joined, so no number with a doubled digit could be written. Also the network would have to say some digit at every frame, during pauses and noise, too. It would have to decide exactly where each digit ends and the next begins, although no mark shows it.
 
 # %% [markdown]
 # ## What you built
 #
-# Three sums over paths that nobody sees, and all of them are one recursion. A path is in one state at a time, so what came before can be summed up in $S$ numbers.
+# You computed three sums over hidden paths, all with the same recursion. A path is in one state at a time, so what came before can be summed up in $S$ numbers.
 #
 # | you wrote | the field says | you meet it again as |
 # |---|---|---|
@@ -713,6 +719,9 @@ show.hidden_states.speller(ctc_collapse)
 # - **A loss without its mask.** Give `ctc_loss` the padded length for every call. The model then has to say the digits of one caller while the next one dials. Ours read 0 to 3 % of the numbers.
 # - **Read.** L. Rabiner, *A tutorial on hidden Markov models and selected applications in speech recognition* (1989). A. Graves and others, *Connectionist temporal classification* (2006). A. van den Oord and others, [WaveNet](https://arxiv.org/abs/1609.03499) (2016). A. Gulati and others,
 #   [Conformer](https://arxiv.org/abs/2005.08100) (2020), puts attention between the convolutions, and is trained with CTC in many systems. The Audio Spectrogram Transformer (topic 11) can be, too.
+#
+# <!-- needs: 15_gpt -->
+# - **Next.** Topic 15 returns to language. It builds a GPT from the parts of topics 08 to 10 and the pieces of topic 13.
 
 # %%
 progress()

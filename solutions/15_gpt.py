@@ -34,9 +34,9 @@ from course.data import grammar, play, wordnet
 # %% [markdown]
 # ## The whole picture
 #
-# A **language model** reads tokens and says how likely each token is to come next. A model that can do that can write. Draw a token, append it, and ask again.
+# A language model reads tokens, here the pieces of topic 13, and says how likely each token is to come next. A model that can do that can write. Draw a token, append it, and ask again.
 #
-# Topic 10 built an encoder and a decoder. GPT keeps the decoder alone. There is no source sentence, so there is no cross-attention, and what is left of a layer is causal self-attention and a feed-forward network.
+# You trained a small GPT in topic 09 (`LanguageModel`) and built one of 2018 in topic 10 (`DecoderOnly`). Here you build one of today. GPT keeps the decoder of topic 10 alone. There is no source sentence, so there is no cross-attention, and what is left of a layer is causal self-attention and a feed-forward network.
 # This is the decoder of 2017 beside the one that you will build, which is LLaMA's:
 #
 # | part | Transformer, 2017 | LLaMA, and yours |
@@ -81,7 +81,7 @@ print(rms_norm(torch.tensor([3.0, 4.0]), torch.ones(2)))
 print(rms_norm(torch.tensor([30.0, 40.0]), torch.ones(2)), "from ten times as much")
 
 # %% [markdown]
-# **SwiGLU** is a feed-forward network with a gate. Two matrices lead up to width $F$. The product with $W_{gate}$ goes through SiLU, which is $z \cdot \sigma(z)$ with the sigmoid $\sigma$, and says how far each of the $F$ numbers is let through.
+# **SwiGLU** is a feed-forward network with a gate. Unlike the gates of an LSTM, this one may exceed 1. Two matrices lead up to width $F$. The product with $W_{gate}$ goes through SiLU, which is $z \cdot \sigma(z)$ with the sigmoid $\sigma$, and says how far each of the $F$ numbers is let through.
 # The product with $W_{up}$ says what is let through. Take $D = F = 1$, $x = 1$ and all weights 1. The gate is $1 \cdot \sigma(1) = 0.731$, what goes up is 1, and the result is 0.731. For $x = 2$ the gate is $2 \cdot \sigma(2) = 1.762$,
 # what goes up is 2, and the result is 3.523.
 #
@@ -225,8 +225,8 @@ show.gpt.shares(parts)
 # The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 billion. The count also finds errors. The lecture's table ticks "bias" for LLaMA. With biases
 # you would get 65.294 billion, and the published weights hold exactly 65,285,660,672.
 #
-# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This also corrects the cost account of topic 06. A token of GPT-3 passes through $1.7 \cdot 10^{11}$ weights, one multiplication each.
-# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288 = 4.8 \cdot 10^9$, which is 3 % of that. The square of the length, which worried us there, outweighs the rest only from 74,000 tokens on.
+# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This completes the cost account of topic 06. For each token, GPT-3 multiplies once for each of its $1.7 \cdot 10^{11}$ weights.
+# Attention to 2,048 tokens adds $96 \cdot 2 \cdot 2048 \cdot 12288 = 4.8 \cdot 10^9$ multiplications, which is 3 % of that. At this width the square of the length outweighs the rest only from 74,000 tokens on, and most texts are shorter.
 #
 # ## The model, and its cache
 #
@@ -369,7 +369,7 @@ print(f"{-log_p.sum().item():.2f} nats for the whole line")
 #
 # Which token do you take? Say that four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05.
 #
-# - **Temperature** divides the logits. At $\tfrac12$ each probability is squared, before all are normalised again.
+# - **Temperature** (topic 01) divides the logits. At $\tfrac12$ each probability is squared, before all are normalised again.
 # - **Top-k** keeps the $k$ likeliest tokens. With $k = 2$ the first two stay, and normalised again they have 0.625 and 0.375.
 # - **Top-p** keeps the fewest tokens, likeliest first, whose probabilities add up to at least $p$. For $p = 0.6$ the first has 0.5, which is not enough. So the second one stays, too, and again 0.625 and 0.375 are left.
 
@@ -417,7 +417,7 @@ check("next_token", next_token)
 # %% [markdown]
 # ### Exercise: `generate_text` (about 15 minutes)
 #
-# Let the model write `n` tokens for each text. Hand over the whole prompt first. From then on, hand over the one new token of every text and the cache that came back. So the model is called exactly `n` times. Return the new tokens, without the prompt.
+# Let the model write `n` tokens for each text. First hand over the **prompt**, the whole text that it should continue. From then on, hand over the one new token of every text and the cache that came back. So the model is called exactly `n` times. Return the new tokens, without the prompt.
 # `how` holds the settings of `next_token`.
 
 
@@ -448,8 +448,8 @@ check("generate_text", generate_text)
 def define(word, kind, number=0, **how):
     """A definition; another number gives another one."""
     how = {"temperature": 0.7, "top_p": 0.9} | how
-    dice = torch.Generator().manual_seed(number)
-    tokens = generate_text(dictionary, wordnet.prompt(word, kind), 60, dice, **how)
+    generator = torch.Generator().manual_seed(number)
+    tokens = generate_text(dictionary, wordnet.prompt(word, kind), 60, generator, **how)
     return f"{word} ({kind}):{wordnet.decode(tokens[0].tolist())}"
 
 
@@ -464,11 +464,11 @@ for word, kind in [
     print(define(word, kind))
 
 # %% [markdown]
-# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. Read it before you show the dictionary to your friends.
+# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the **model card**, which says how the weights were made and what they are not fit for. Read it before you show the dictionary to your friends.
 #
-# How good is it? Models with different tokenisers are compared in **bits a byte** (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
+# How good is it? Models with different tokenisers are compared in bits per byte (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
 #
-# | model | bits a byte |
+# | model | bits per byte |
 # |---|---|
 # | topic 01's best n-gram over bytes, with $n = 7$ | 1.64 |
 # | a bigram over the same pieces of words | 1.92 |
@@ -485,12 +485,12 @@ for temperature in (0.3, 0.7, 1.5):
     print(f"{temperature}:", define("flimmer", "food", number=1, **how))
 
 # %% [markdown]
-# At a temperature of 0 it takes the likeliest token each time, and is caught in a loop of mixtures. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
+# At a temperature of 0 it takes the likeliest token each time, and soon repeats itself. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
 # It knows nothing of blorbels, and little of the world. It puts Mount Zibble in Georgia "on the Mediterranean", a sea that Georgia does not touch.
 #
 # ## The task: a play
 #
-# Training our dictionary took 50 minutes on one core. The next model learns in 20 seconds, from a text whose truth is known. It is a **play**. Two people speak in turn, each with a surname that is new in every text. What they say is a sentence of topic 09's grammar.
+# Training our dictionary took 50 minutes on one core. The next model learns in 20 seconds, from a text whose truth is known. It is a **play**. Two people speak in turn, each with a surname that is new in every text. What they say is a sentence of the grammar of topic 02.
 
 # %%
 seed(0)
@@ -498,7 +498,7 @@ texts = play.draw(200, torch.Generator().manual_seed(1))
 print(play.decode(texts[0]))
 truth = play.next_token(texts[:40, :-1])
 surprise = -truth.gather(-1, texts[:40, 1:, None]).log()
-print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
+print(f"\nThe best possible loss is {surprise.mean().item():.2f} nats a token.")
 
 # %% [markdown]
 # The first time that Boris speaks, no model can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
@@ -506,8 +506,13 @@ print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Write `train`. A batch holds 8 texts of 65 tokens, so 64 are read and 64 are predicted. The budget is 12,000 texts (48,000 on a GPU). Choose an optimizer, and let its learning rate fall to zero over all `len(batches)` batches. Call `batches.log(loss)` once in each step. Your score is the loss on the words of the sentences, compared with the source's own. Full marks need a
-# loss of at most 0.1 nats a word above the source. Losses of 0.25 and 0.6 above it earn part of the points. Surnames earn none, because whether induction is learned in time depends on the seed.
+# Write `train`. A batch is a tuple `(ids,)` with `ids` $(8, 65)$, so 64 tokens of each text are read and 64 are predicted. The budget is 12,000 texts (48,000 on a GPU). Choose an optimizer, and let its learning rate fall to zero over all `len(batches)` batches. Call `batches.log(loss)` once in each step. For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|---|
+# | loss on the words of the sentences | at most 0.1 nats a word above the grammar |
+#
+# Losses of up to 0.25 and 0.6 above the grammar earn part of the points. Surnames earn none, because whether induction is learned in time depends on the seed.
 
 
 # %% solution="gpt_task"
@@ -561,7 +566,7 @@ show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.
 #
 # $$L(N) = E + \frac{A}{N^\alpha} = 2.5 + \frac{100}{N^{0.5}}$$
 #
-# $E$ is what is left at the end. If the model is large enough, it is the entropy of the source. $N$ may also count the parameters. Then the text must be long enough.
+# $E$ is the floor, which is left at the end. If the model is large enough, it is the entropy of the language (topic 09). $N$ may also count the parameters. Then the text must be long enough.
 #
 # ### Exercise: `fit_power_law` (about 15 minutes)
 #
@@ -588,7 +593,7 @@ def fit_power_law(N: torch.Tensor, losses: torch.Tensor) -> dict[str, float]:
 check("fit_power_law", fit_power_law)
 
 # %% [markdown]
-# We trained the play's model on 1,600 to 25,600 texts, four times each. `play.RUNS` holds the mean losses on words of new texts. What would it reach with endless training? The source knows.
+# We trained the play's model on 1,600 to 25,600 texts, four times each. `play.RUNS` holds the mean losses on words of new texts. What would it reach with endless training? The grammar knows.
 
 # %%
 N, losses = (torch.tensor(column, dtype=torch.float64) for column in zip(*play.RUNS))
@@ -597,7 +602,7 @@ print({name: round(value, 3) for name, value in law.items()})
 show.gpt.scaling(N, losses, law, play.ENTROPY)
 
 # %% [markdown]
-# The fitted floor is 2.606, and the entropy of these words is 2.604. From five mean losses above it, the law finds the entropy. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
+# The fitted floor is 2.606, and the entropy of these words is 2.604. From five mean losses above it, the law finds the entropy. It does not hold for fewer than about a thousand texts. With such a run added, the fitted floor is 0.04 too low.
 # We also tried other sizes of the model. From 9,000 parameters on, the words gain nothing more, since this grammar is small.
 #
 # ## Play

@@ -26,7 +26,7 @@ BATCH = 8
 DRAWN = 32 * BATCH
 """Texts that are drawn at a time for the stream."""
 ENTROPY = 2.604
-"""Nats a word of the sentences that the source itself needs, on 400 texts."""
+"""Nats a word of the sentences that the grammar itself needs, on 400 texts."""
 RUNS = ((1600, 3.095), (3200, 2.779), (6400, 2.664), (12_800, 2.626), (25_600, 2.615))
 """Texts that the model of topic 15's notebook read in training, and its loss on words of 400 other texts, in nats.
 

@@ -1,10 +1,10 @@
-r"""Tokenisers that cut words into pieces, and word vectors by contrast: byte-pair encoding, WordPiece, skip-gram.
+r"""Tokenisers that cut words into pieces, and negative sampling: byte-pair encoding, WordPiece, skip-gram.
 
 A table of whole words has no number for a word it never saw. A table of bytes has one for every text, and makes the
 text long. Byte-pair encoding (BPE) begins with the 256 bytes and joins the commonest pair of neighbours into one piece,
 again and again. WordPiece, BERT's way, reads the longest piece that it knows, from the left.
 
-    bits a byte  =  - sum_t log2 p(piece_t | pieces before) / bytes of the text
+    bits per byte  =  - sum_t log2 p(piece_t | pieces before) / bytes of the text
 
 Skip-gram with negative sampling learns a vector e_w for each word w and o_c for each word c of its context. It tells a
 pair that was seen from k pairs whose context was drawn from the noise P_n(c) ∝ count(c)^0.75:

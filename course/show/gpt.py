@@ -93,7 +93,7 @@ def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float)
         return finished(
             figure,
             f"Loss against texts read for {len(N)} trainings. The fitted law ends at {E:.2f}, with an exponent of "
-            f"{alpha:.2f}. The entropy of the source is {entropy:.2f}.",
+            f"{alpha:.2f}. The entropy of the grammar is {entropy:.2f}.",
         )
 
 

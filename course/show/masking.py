@@ -124,7 +124,7 @@ def corrupted_tokens(counts: Mapping[str, int], total: int) -> Figure:
 
 
 def learning_curves(losses: Mapping[str, Sequence[float]], floor: float, smooth: int = 20) -> Figure:
-    """Training losses, smoothed, against the number of batches, and the loss of the source as a line."""
+    """Training losses, smoothed, against the number of batches, and the loss of the grammar as a line."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -134,12 +134,12 @@ def learning_curves(losses: Mapping[str, Sequence[float]], floor: float, smooth:
             axes.plot(range(smooth, len(values) + 1), mean.tolist(), color=colour, label=name)
         axes.axhline(floor, color=INK, linestyle="--", linewidth=1.3)
         end = (len(next(iter(losses.values()))), floor)
-        name = f"the source, {floor:.2f}"
+        name = f"the grammar, {floor:.2f}"
         axes.annotate(name, end, (0, -13), textcoords="offset points", fontsize=9, ha="right")
         axes.set(title="Too good to be true", xlabel="batches", ylabel="training loss, nats a word", ylim=(0, None))
         axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.3))
         ends = ", ".join(f"{name} ends at {sum(v[-smooth:]) / len(v[-smooth:]):.2f}" for name, v in losses.items())
-        return finished(figure, f"Training losses: {ends}. The source has {floor:.2f}.")
+        return finished(figure, f"Training losses: {ends}. The grammar has {floor:.2f}.")
 
 
 def surprise_by_word(words: Sequence[str], found: Mapping[str, Sequence[float]], cap: float = 12.0) -> Figure:

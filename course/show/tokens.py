@@ -56,13 +56,13 @@ def compression(merges: Sequence[int], bytes_a_piece: Mapping[str, Sequence[floa
 
 
 def units(merges: Sequence[int], perplexity: Sequence[float], bits: Sequence[float]) -> Figure:
-    """One bigram model over ever longer pieces: perplexity a piece on the left, bits a byte on the right."""
+    """One bigram model over ever longer pieces: perplexity a piece on the left, bits per byte on the right."""
     import matplotlib.pyplot as plt
 
     places = range(len(merges))
     with style.styled():
         figure, panels = plt.subplots(1, 2, figsize=style.WIDE)
-        told = (("perplexity of a piece", perplexity, style.ORANGE, ".0f"), ("bits a byte", bits, style.BLUE, ".2f"))
+        told = (("perplexity of a piece", perplexity, style.ORANGE, ".0f"), ("bits per byte", bits, style.BLUE, ".2f"))
         for axes, (title, values, colour, form) in zip(panels, told):
             bars = axes.bar(places, values, color=colour, width=0.65)
             axes.bar_label(bars, [f"{value:{form}}" for value in values], padding=2, fontsize=9)

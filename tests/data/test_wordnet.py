@@ -96,7 +96,7 @@ def test_the_card_says_what_it_should():
     card = wordnet.card()
     for said in (
         "WordNet 3.0 Copyright 2006 by Princeton University",
-        "bits a byte",
+        "bits per byte",
         "What it is bad at",
         "make weights",
     ):

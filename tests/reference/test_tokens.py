@@ -167,7 +167,7 @@ def test_wordpiece_never_tries_a_shorter_piece_again():
     assert wordpiece_encode("abc", {"ab", "a", "##bc"}) == ["[UNK]"]
 
 
-# --- bits a byte -----------------------------------------------------------------------------------------------------
+# --- bits per byte ---------------------------------------------------------------------------------------------------
 
 
 def test_bits_per_byte_by_hand():

@@ -23,14 +23,14 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
         pictures.loss_by_padding([0, 10], {"ours": [2.0, 2.0], "all positions": [2.0, 1.0]}),
         pictures.corrupted_tokens({"the mask": 80, "another word": 10, "itself": 10}, 1000),
         pictures.learning_curves({"honest": [3.0] * 40, "peeking": [0.5] * 40}, floor=2.6),
-        pictures.surprise_by_word(words, {"source": [4.0, 2.0, 0.5], "model": [30.0, 2.0, 1.0]}),
+        pictures.surprise_by_word(words, {"the grammar": [4.0, 2.0, 0.5], "model": [30.0, 2.0, 1.0]}),
         pictures.heads({"honest": torch.ones(2, 3, 3).tril(), "peeking": torch.ones(2, 3, 3)}, words),
     ]
     assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
     assert "Allowed entries: causal 6 of 9" in figures[0].get_label() and "sleeps" in labels(figures[0])
     assert "all positions from 2.00 to 1.00" in figures[1].get_label()
     assert "10.0 % of the tokens" in figures[2].get_label() and "the mask 80.0 %" in figures[2].get_label()
-    assert "peeking ends at 0.50. The source has 2.60" in figures[3].get_label()
+    assert "peeking ends at 0.50. The grammar has 2.60" in figures[3].get_label()
     assert "model 11.00" in figures[4].get_label()
     assert "honest 0%, peeking 33%" in figures[5].get_label()
 

@@ -100,7 +100,7 @@ def train(text: wordnet_text.Text, steps: int, device: str) -> gpt.GPT:
         if step % KEPT == 0 or step == steps:
             write(model)
             part = text.held_out if step == steps else text.held_out[:500]
-            print(f"step {step:6}  held-out bits a byte {bits_per_byte(model, part, device):.4f}", flush=True)
+            print(f"step {step:6}  held-out bits per byte {bits_per_byte(model, part, device):.4f}", flush=True)
     return model
 
 

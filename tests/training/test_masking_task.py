@@ -1,6 +1,6 @@
 """The language model over ten seeds: honest ones clear every bar and are called no cheats, leaking ones are caught.
 
-Measured with the budget of the syllabus, 10 s of one core a model, in nats a word above the source. Honest, ten seeds:
+Measured with the budget of the syllabus, 10 s of one core a model, in nats a word above the grammar. Honest, ten seeds:
 0.08 to 0.15 on sentences cut short, 0.10 to 0.13 on whole ones, by 28 standard errors and more; with other learning
 rates up to 0.19. Leaking, two seeds each: 4 to 25 above it where sentences are cut short, and 1.5 to 2.5 *below* it on
 whole ones, by 130 standard errors. A model that looks at one word ends 0.36 to 0.39 above it.
@@ -154,7 +154,7 @@ train = partial(trained, "masking_task", loss=loss, lr=3e-3)
 
 @torch.no_grad()
 def measured(model):
-    """Nats a word above the source: one word a sentence, cut before it, and whole sentences, with standard errors."""
+    """Nats a word above the grammar: one word a sentence, cut before it, and whole sentences, with standard errors."""
     found = {}
     for name, questions in (("cut short", asked_once), ("whole", asked_everywhere)):
         ids, lengths, targets, best = questions(2000, 77)

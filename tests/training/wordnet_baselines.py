@@ -51,20 +51,20 @@ def bits_by_order(train: np.ndarray, test: np.ndarray, base: int, longest: int) 
 
 
 def main() -> None:
-    """Print bits a byte for n-grams of bytes, and of pieces."""
+    """Print bits per byte for n-grams of bytes, and of pieces."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wordnet", type=Path, help="the folder with data.noun; else Debian's package is fetched")
     text = wordnet_text.read(parser.parse_args().wordnet)
     whole = ["\0".join(lines).encode() + b"\0" for lines in (text.train, text.held_out)]
     train, test = (np.frombuffer(part, dtype=np.uint8) for part in whole)
     for n, bits in enumerate(bits_by_order(train, test, 256, 8), 1):
-        print(f"bytes, n = {n}: {bits:.3f} bits a byte", flush=True)
+        print(f"bytes, n = {n}: {bits:.3f} bits per byte", flush=True)
     pieces = [
         np.array([token for line in lines for token in (*wordnet.encode(line), wordnet.END)])
         for lines in (text.train, text.held_out)
     ]
     for n, bits in enumerate(bits_by_order(*pieces, wordnet.SIZES["vocab"], 3), 1):
-        print(f"pieces, n = {n}: {bits * len(pieces[1]) / len(test):.3f} bits a byte", flush=True)
+        print(f"pieces, n = {n}: {bits * len(pieces[1]) / len(test):.3f} bits per byte", flush=True)
     print(f"{len(train):,} bytes and {len(pieces[0]):,} tokens to count, {len(test):,} bytes held out")
 
 

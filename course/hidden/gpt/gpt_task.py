@@ -1,4 +1,4 @@
-"""Hidden tests of `gpt_task`: a play read by a GPT, held against its source."""
+"""Hidden tests of `gpt_task`: a play read by a GPT, held against its grammar."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from course.exercise import exercise, given_model, rest_hidden
 from course.hidden.gpt.scaffold import BUILT_IN_ATTENTION
 
 MARGIN = 0.1
-"""Nats a word above the source: see tests/training/test_gpt_task.py."""
+"""Nats a word above the grammar: see tests/training/test_gpt_task.py."""
 KNOWS = "no worse than the bare frequencies, on 16 texts"
 """The case that shows that a model has learned anything: a constant looks neither ahead nor back."""
-LEAK = "better than the source itself: at some place your model sees the token that it is to guess. Which mask is used?"
+LEAK = "better than the grammar itself. At some position your model sees the token that it has to guess. Draw its mask"
 
 
 class TheSource:
@@ -64,15 +64,15 @@ def gpt_task(rng):
     later = "tokens that come later change what your model says now: which keys may a token see?"
     some = asked(16, rng.seed())
     near = _at_most(_read("16 texts: the words", some, public=True), some, MARGIN + 0.5)
-    yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the source's")
+    yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the grammar's")
     yield from _less(near, ", on 16 texts", some)
     yield _changed("blind to the future, on a few texts", rng, later, public=True)
     yield rest_hidden
     many = asked(60, rng.seed())
-    new = _read(f"the words, at most {MARGIN} above the source", many, weight=3.0)
+    new = _read(f"the words, at most {MARGIN} above the grammar", many, weight=3.0)
     yield _at_most(new, many, MARGIN)
-    yield _at_most(new.judged_again("the words, at most 0.25 above the source", weight=2.0), many, 0.25)
-    yield _at_most(new.judged_again("the words, at most 0.6 above the source"), many, 0.6)
+    yield _at_most(new.judged_again("the words, at most 0.25 above the grammar", weight=2.0), many, 0.25)
+    yield _at_most(new.judged_again("the words, at most 0.6 above the grammar"), many, 0.6)
     yield from _less(new, "", many)
     yield _changed("blind to the future", rng, later, weight=1.0)
 
@@ -83,7 +83,7 @@ def _read(title, drawn, **options):
 
 
 def _at_most(case, drawn, margin, known=None):
-    """A loss at most `margin` above the known one, the source's own unless told, and not below the source's."""
+    """A loss at most `margin` above the known one, the grammar's own unless told, and not below the grammar's."""
     _, targets, best = drawn
     known = best if known is None else known
     case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
@@ -136,12 +136,12 @@ def _one_hot(ids):
 
 
 def _mixed(ids, trust):
-    """Between the source and its bare frequencies."""
+    """Between the grammar and its bare frequencies."""
     return (trust * source_log_p(ids).exp() + (1 - trust) * _frequencies().exp().float()).clamp(min=1e-9).log()
 
 
 gpt_task.mistakes(
-    "Too good: better than the source itself. Your model looks at the answer. Change the last token of a text. At "
+    "Too good: better than the grammar itself. Your model looks at the answer. Change the last token of a text. At "
     "which places do the logits move?",
     sees_the_next_token=lambda ids, cache=None: (20.0 * _one_hot(ids.roll(-1, 1)), None),
 )

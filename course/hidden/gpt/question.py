@@ -8,7 +8,7 @@ HINTS = (
     "Write down what the model has read when it defines your word: which tokens, and nothing else. Where could it have "
     "learned what `blorbel` means?",
     "Compare one word under two kinds, and two words under one kind. Which of the two decides more?",
-    "Look at the bits a byte in the model card. What does the loss reward, and what does it never ask?",
+    "Look at the bits per byte in the model card. What does the loss reward, and what does it never ask?",
 )
 
 OTHERS = (
@@ -34,12 +34,12 @@ OTHERS = (
     ),
     Question(
         prompt=(
-            "Three models have 1.64, 1.54 and 1.26 bits a byte on held-out definitions. A friend says that the last "
-            "one is only a quarter better. (a) What do 0.3 bits a byte mean for a definition of 80 bytes? (b) Why "
-            "may bits a byte be compared here, and perplexities a token not? Five to eight sentences."
+            "Three models have 1.64, 1.54 and 1.26 bits per byte on held-out definitions. A friend says that the last "
+            "one is only a quarter better. (a) What do 0.3 bits per byte mean for a definition of 80 bytes? (b) Why "
+            "may bits per byte be compared here, and perplexities a token not? Five to eight sentences."
         ),
         answer=(
-            "(a) For 80 bytes, 0.3 bits a byte are 24 bits. So the better model gives the whole definition a "
+            "(a) For 80 bytes, 0.3 bits per byte are 24 bits. So the better model gives the whole definition a "
             "probability that is 2 to the power 24 times as large, which is 17 million. A small difference a byte "
             "is a large one a text, because probabilities multiply. (b) The three cut the text differently, the "
             "n-gram into bytes and the others into pieces of three bytes. A perplexity a token compares a guess "

@@ -7,11 +7,11 @@ from course.exercise.prediction import Prediction, right, wrong
 PREDICTIONS = (
     Prediction(
         "best_state_of_each_place",
-        "In the example of three keys, `s d s` was seen. At each place you take the letter with the largest posterior "
-        "probability. What do the three letters spell?",
+        "In the example of three keys, `s d s` was seen. At each position you take the letter with the largest "
+        "posterior probability. What do the three letters spell?",
         wrong(
             "sss, the best path",
-            "At the second place d has more than half of the weight. It is spread over several paths.",
+            "At the second position d has more than half of the weight. It is spread over several paths.",
         ),
         wrong(
             "another path, which is possible but less likely than sss",
@@ -19,8 +19,8 @@ PREDICTIONS = (
         ),
         right(
             "a path that is impossible",
-            "s is best at the first place, d at the second and s at the third. But s is only ever followed by s. Each "
-            "place was chosen alone, and nobody asked whether the steps exist.",
+            "s is best at the first position, d at the second and s at the third. But s is only ever followed by s. "
+            "Each letter was chosen alone, without asking whether the steps exist.",
         ),
     ),
     Prediction(

@@ -1,4 +1,4 @@
-"""Hidden tests of `masking_task`: a causal language model, near the source and not better than it."""
+"""Hidden tests of `masking_task`: a causal language model, near the grammar and not better than it."""
 
 import math
 from functools import lru_cache
@@ -10,7 +10,7 @@ from course.data import grammar
 from course.exercise import exercise, given_model, rest_hidden
 
 MARGIN = 0.25
-"""Nats a word above the source. Ten trained models end 0.08 to 0.15 above it, and those that see one word, 0.36."""
+"""Nats a word above the grammar. Ten trained models end 0.08 to 0.15 above it, and those that see one word, 0.36."""
 
 WORDS = 12
 """Positions that the judge asks about. Nine sentences in ten are no longer."""
@@ -67,7 +67,7 @@ KNOWS = "no worse than word frequencies alone, of 60 sentences"
 """The case that shows that a model has learned anything. A constant looks neither ahead nor back."""
 
 LEAK = (
-    "better than the source, which no honest model can be. At some position your model sees the word it has to "
+    "better than the grammar, which no honest model can be. At some position your model sees the word it has to "
     "predict. Run leaks_future on it"
 )
 
@@ -92,20 +92,20 @@ def masking_task(rng):
     drawn = asked_once(60, rng.seed())
     some = _cut_short("the next word of 60 sentences cut short", drawn, public=True)
     near = _at_most(some, drawn, MARGIN + 0.7)
-    yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the source's")
+    yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the grammar's")
     yield from _less(some, ", of 60 sentences", drawn)
-    yield _whole("40 whole sentences, no better than the source", rng, 40, public=True)
+    yield _whole("40 whole sentences, no better than the grammar", rng, 40, public=True)
     whole, _, _, _ = asked_everywhere(20, rng.seed())
     scores = given_model("scores, not probabilities", public=True, weight=0.25).laws_only().counts_with(KNOWS)
     yield scores.call(whole[:, :3], torch.full((20,), 3), into="logits").law("no_probabilities", of="logits")
     yield _changed("far words of the future change nothing", rng, 3, 8, much_later, weight=0.5, public=True)
     yield rest_hidden
     drawn = asked_once(600, rng.seed())
-    new = _cut_short(f"the next word, at most {MARGIN} above the source", drawn, weight=3.0)
+    new = _cut_short(f"the next word, at most {MARGIN} above the grammar", drawn, weight=3.0)
     yield _at_most(new, drawn, MARGIN)
-    yield _at_most(new.judged_again("the next word, at most 0.6 above the source"), drawn, 0.6)
+    yield _at_most(new.judged_again("the next word, at most 0.6 above the grammar"), drawn, 0.6)
     yield from _less(new, "", drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
-    yield _whole("whole sentences, no better than the source", rng, 300)
+    yield _whole("whole sentences, no better than the grammar", rng, 300)
     yield _changed("words of the future change nothing", rng, 6, 6, later, weight=1.0)
 
 
@@ -116,7 +116,7 @@ def _cut_short(title, drawn, **options):
 
 
 def _at_most(case, drawn, margin, known=None):
-    """A loss at most `margin` above the known one, the source's own unless told, and not below the source's."""
+    """A loss at most `margin` above the known one, the grammar's own unless told, and not below the grammar's."""
     _, _, targets, best = drawn
     known = best if known is None else known
     case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
@@ -186,7 +186,7 @@ def _sees(ids, lengths, reach):
 
 
 def _mixed(ids, trust):
-    """Between the source and its word frequencies."""
+    """Between the grammar and its word frequencies."""
     frequencies = grammar.language().frequencies.float()
     return (trust * source_log_p(ids).exp() + (1 - trust) * frequencies).clamp(min=1e-9).log()
 
@@ -198,12 +198,12 @@ def _one_word(ids):
 
 
 masking_task.mistakes(
-    "Your model beats the source, which no honest model can do. It is far worse once the text ends before the word "
+    "Your model beats the grammar, which no honest model can do. It is far worse once the text ends before the word "
     "to predict. Draw its attention weights. Is anything above the diagonal?",
     sees_the_whole_sentence=lambda ids, lengths: _sees(ids, lengths, ids.shape[1] - 1),
 )
 masking_task.mistakes(
-    "Your model beats the source, which no honest model can do. It does not look far ahead, and one word is "
+    "Your model beats the grammar, which no honest model can do. It does not look far ahead, and one word is "
     "enough. Print row 0 of the mask that it really uses. How many words does the row allow?",
     sees_one_word_ahead=lambda ids, lengths: _sees(ids, lengths, 1),
 )
