@@ -160,7 +160,7 @@ OURS: tuple[Topic, ...] = (
             _task("rnn", 5, 25, Budget(cpu=150_000, gpu=600_000)),
             _question("rnn"),
         ),
-        builds_on=("markov_ngrams",),
+        builds_on=("markov_ngrams", "cbow"),
         predictions=("own_tokens_in_training", "accuracy_beyond_training_lengths"),
     ),
     Topic(

@@ -9,18 +9,20 @@
 #
 # **You will**
 #
-# - count **n-grams**, and turn counts into probabilities with **smoothing**,
-# - measure a model by its **perplexity** on a **held-out set**,
+# - count n-grams, and turn counts into probabilities with smoothing,
+# - measure a model by its perplexity on a held-out set,
 # - mix short and long contexts, let the mixture write, and find out how far back it should look.
 #
-# **You need** Python, and two facts. The probabilities of everything that can come next sum to one. The logarithm turns a product into a sum. No earlier
-# topic is needed.
+# **You need** Python and a first look at PyTorch. You should be able to make a tensor, index it and read its shape, as the page
+# [Tensors](https://docs.pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html) of PyTorch's tutorial shows. Two facts help. The probabilities
+# of everything that can come next sum to one. The logarithm turns a product into a sum. No earlier topic is needed.
 #
-# **Time:** about 1 hour 50 minutes for five short exercises, one task and one written question. Everything runs without a network and without a GPU.
+# Five short exercises, one task and one written question take about 110 minutes. Everything runs without a network and without a GPU. The course goes
+# with lectures. If you do not hear them, skip the remarks on their notation.
 #
-# Below each exercise, `check` tries your solution on a few examples. If it fails, `check` names the misconception that your numbers show. Hidden examples
-# follow at grading. Are you stuck? `hint("count_ngrams")` gives a hint, and a stronger one each time you ask. Twice `predict` asks you to guess a result
-# before you see it. Predictions earn no points.
+# Below each exercise, `check` tries your solution on a few examples. If it fails, `check` names the misconception that your numbers show. Hidden
+# examples follow at grading, when a program that we call the **judge** runs your solution. Are you stuck? `hint("count_ngrams")` gives a hint, and a
+# stronger one each time you ask. Twice `predict` asks you to guess a result before you see it. Predictions earn no points.
 
 # %%
 from collections import Counter
@@ -43,7 +45,9 @@ print(f"{len(train_text):,} characters to learn from, {len(held_out_text):,} hel
 print(train_text[:300])
 
 # %% [markdown]
-# Our tokens are single characters. There are $V = 96$ of them, the printable characters of ASCII and the line end. A model sees only their numbers.
+# The units of a text are called **tokens**. Ours are single characters. There are $V = 96$ of them, the printable characters of ASCII and the line
+# end. A model sees only their numbers, in a **tensor**, PyTorch's array of numbers. A `LongTensor` holds integers. The `(T,)` behind it is its shape,
+# one axis with $T$ entries.
 
 # %%
 alphabet = "\n" + "".join(map(chr, range(32, 127)))
@@ -273,7 +277,8 @@ show.markov_ngrams.smoothing_curves(alphas, curves)
 #
 # ### Exercise: `sample_text` (about 15 minutes)
 #
-# Return `length` sampled tokens, without `start` itself. Take all randomness from `generator`, so that the same seed writes the same text.
+# Return `length` sampled tokens, without `start` itself. Take all randomness from `generator`, so that the same seed writes the same text. For
+# example, `torch.multinomial(p, 5, replacement=True, generator=generator)` samples five indices with the probabilities in the tensor `p`.
 
 
 # %% solution="sample_text"
@@ -335,8 +340,8 @@ show.markov_ngrams.approximations(samples)
 #
 # Every row sums to one. The pair `aa` never occurred, and yet `a` keeps a probability, because $P_1$ has its share in the mixture.
 #
-# Now in general. Let $h$ be the last $n-1$ tokens, and let $h'$ be $h$ without its oldest token. $c(h, u)$ counts how often $u$ followed $h$, and
-# $c(h) = \sum_u c(h, u)$ counts how often anything followed $h$. The weight of the counts is $\lambda(h)$. Then
+# Now in general. Let $h$, the *history*, be the last $n-1$ tokens, and let $h'$ be $h$ without its oldest token. $c(h, u)$ counts how often $u$
+# followed $h$, and $c(h) = \sum_u c(h, u)$ counts how often anything followed $h$. The weight of the counts is $\lambda(h)$. Then
 #
 # $$P_n(u \mid h) = \lambda(h)\,\frac{c(h, u)}{c(h)} + \bigl(1 - \lambda(h)\bigr)\, P_{n-1}(u \mid h'),$$
 #
@@ -355,9 +360,9 @@ show.markov_ngrams.approximations(samples)
 # `fit(ids)` counts the text, and forgets any text it counted before. `next_distribution(context)` takes a context of any length $k$, looks at its last $n - 1$
 # tokens and returns all $V$ probabilities. Three things must hold:
 #
-# - The probabilities sum to one and are never NaN, whatever the context is.
+# - The probabilities sum to one and are never NaN (*not a number*, as 0/0 is in PyTorch), whatever the context is.
 # - A token that occurred in the text has a positive probability after *any* context. With $\alpha > 0$, every token has one.
-# - Without any context the answer is $P_1$. A context shorter than $n - 1$ is used as far as it goes.
+# - Without any context the answer is $P_1$. If a context is shorter than $n - 1$, use all of it.
 #
 # Your `count_ngrams` is a good start.
 
@@ -444,9 +449,9 @@ show.markov_ngrams.perplexity_by_order(list(models), on_train, on_held_out)
 #
 # ### Your model (about 20 minutes)
 #
-# Choose $n$ and $\alpha$ for characters of texts like this one, and return a model that has not been fitted yet. You choose them on the held-out text, so that
-# text can no longer judge your choice fairly. The judge therefore has a **test set**, modules that `data.load` keeps back. It fits your model on other modules and
-# measures its perplexity as `score` does.
+# Choose $n$ and $\alpha$ for characters of texts like this one, and return a model that has not been fitted yet. You choose them on the held-out
+# text, so that text can no longer judge your choice fairly. The judge therefore has a **test set**, modules that `data.load` keeps back. It fits your
+# model on a random part of `docstrings["train"]`, and then measures its perplexity as `score` does.
 #
 # Your score is a ratio, the perplexity of your model divided by the perplexity of the course's own model on the same questions. Smaller is better. For full
 # marks, all four ratios must stay within their bars:
@@ -505,8 +510,12 @@ for temperature in (0.2, 0.5, 1.0, 2.0):
     print(f"temperature {temperature}:", [f"{q:.3f}" for q in (powers / powers.sum()).tolist()])
 
 # %% [markdown]
-# At $\tau = 1$ the model samples from its own probabilities. Below 1 it plays safe, and above 1 it gambles. A neural network computes its probabilities by a
-# softmax over scores, its logits. Dividing the logits by $\tau$ has the same effect, so you will also read **softmax temperature**.
+# At $\tau = 1$ the model samples from its own probabilities. Below 1 it plays safe, and above 1 it gambles. A neural network computes its
+# probabilities from scores, with a function called softmax. Dividing the scores by $\tau$ has the same effect, so you will also read *softmax
+# temperature*.
+#
+# <!-- needs: 02_cbow -->
+# Topic 02 explains the softmax.
 #
 # Now write with your models. Here are some things to try.
 #

@@ -12,8 +12,8 @@
 # - write the cross-entropy loss and a CBOW model, and train it
 # - find similar words by cosine similarity.
 #
-# **You need** Python, matrix products, gradients in PyTorch, and the idea of an n-gram model, which counts what follows
-# each short run of words.
+# **You need** Python, PyTorch's tensors, matrix products, the gradient of a function, and the idea of an n-gram model,
+# which counts what follows each short run of words.
 #
 # <!-- needs: 01_markov_ngrams -->
 # You built n-gram models in topic 01.
@@ -62,14 +62,17 @@ new = [context not in known for context in contexts_in(held_out_text)]
 print(f"{len(train_text):,} words read; {sum(new) / len(new):.0%} of the held-out contexts are new")
 
 # %% [markdown]
-# Six of seven contexts are new to a table that has read forty thousand words. The language has only 241 different words.
-# The table would have to read millions of words to learn what you know after six sentences. You know that *fox* can stand
-# where *dog* did.
+# About 86 % of the held-out contexts are new, although the table has read forty thousand words and the language has
+# only 241 different ones. The table would have to read millions of words to learn what you know after six sentences.
+# You know that *fox* can stand where *dog* did.
 #
 # ## Words become numbers
 #
-# **Dimensions.** A batch has $N$ sentences or $B$ windows. A text has $T$ tokens. A context has $r$ words on either side,
-# so $C = 2r$ words in all. The vocabulary has $V$ words, and each word's vector has $D$ numbers.
+# A **batch** is a number of examples that a model computes at once, one in each row.
+#
+# **Dimensions.** A batch has $N$ sentences or $B$ windows. A text has $T$ tokens. A context has $r$ words on either
+# side, so $C = 2r$ words in all. The vocabulary has $V$ words, and each word's vector has $D$ numbers (`width` in the
+# code).
 #
 # ### Exercise: `build_vocab` (about 10 minutes)
 #
@@ -154,9 +157,9 @@ vocab = build_vocab([word for sentence in five for word in sentence.split()])
 show.cbow.similarities(bag_of_words([sentence.split() for sentence in five], vocab), five)
 
 # %% [markdown]
-# The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. No
-# bag can mend that. Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and
-# *fox* is as far from *dogs* as from any other word. Today you mend this second fault.
+# The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. No bag can mend that.
+# Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and *fox* is as
+# far from *dogs* as from any other word. Today you mend this second fault.
 #
 # ## Known by its company
 #
@@ -209,16 +212,19 @@ for context, target in zip(contexts, targets):
 #
 # ## What a guess costs
 #
-# A model gives every word $v$ of the vocabulary a score $z_v$, called a **logit**. Take three words with the logits 2, 1
-# and 0. Their exponentials are 7.39, 2.72 and 1.00, and these sum to 11.11. Softmax divides by the sum, so the
-# probabilities are 0.67, 0.24 and 0.09. If the first word is the true one, the loss is $-\log 0.67 = 0.41$. If it is the
-# third, the loss is 2.41. In general, for the true word $y$:
+# A model gives every word $v$ of the vocabulary a score $z_v$, called a **logit**. Take three words with the logits 2,
+# 1 and 0. Their exponentials are 7.39, 2.72 and 1.00, and these sum to 11.11. The **softmax** divides each exponential
+# by this sum, so the probabilities are 0.67, 0.24 and 0.09. If the first word is the true one, the loss is $-\log 0.67 = 0.41$.
+# If it is the third, the loss is 2.41. In general, for the true word $y$:
 #
 # $$L = -\log \frac{e^{z_y}}{\sum_v e^{z_v}} .$$
 #
 # The mean over a batch is the **cross-entropy**. With natural logarithms its unit is the *nat*. And $e^L$ is the
-# **perplexity**, the number of equally likely words that would be as hard to guess. Nearly every network that chooses among
+# perplexity, the number of equally likely words that would be as hard to guess. Nearly every network that chooses among
 # words or classes is trained with this loss, so write it once yourself.
+#
+# <!-- needs: 01_markov_ngrams -->
+# It is the perplexity of topic 01, whose logarithms came from counts.
 #
 # Take care with large logits. $e^{10000}$ overflows, and a probability that was rounded to zero has no finite logarithm.
 # Simplify the logarithm on paper before you write code.
@@ -266,9 +272,10 @@ show.cbow.ladder(floors)
 #
 # ## The model
 #
-# Each word has one vector $E_c$ for its role as a neighbour. CBOW takes the **mean** of the vectors in the context, and a
-# linear layer gives every word a logit. For example, two neighbours have the vectors (1, 0) and (3, 2). Their mean is
-# (2, 1). A word with the row (1, 1) in $W$ and the bias 0.5 gets the logit $2 + 1 + 0.5 = 3.5$. In general:
+# Each word has one vector $E_c$ for its role as a neighbour. CBOW takes the **mean** of the vectors in the context.
+# Then a **linear layer**, a matrix $W$ and a vector $b$ called the **bias**, gives every word a logit. For example, two
+# neighbours have the vectors (1, 0) and (3, 2). Their mean is (2, 1). A word with the row (1, 1) in $W$ and 0.5 in $b$
+# gets the logit $2 + 1 + 0.5 = 3.5$. In general:
 #
 # $$h = \frac{1}{C} \sum_{c\,\in\,\text{context}} E_c , \qquad z = W h + b .$$
 #
@@ -325,9 +332,12 @@ check("nearest", nearest)
 # %% [markdown]
 # ## A training loop
 #
-# Every training in this course has the same few lines. Here they fit a line to 64 points on $y = 3x - 1$. Later the model
-# and its loss will change, and the rest will stay. `Adam` is a form of gradient descent that chooses the size of its steps
-# for each parameter.
+# Every training in this course has the same few lines. Here they fit a line to 64 points on $y = 3x - 1$.
+#
+# A **parameter** is a tensor that training may change. PyTorch records every operation on it. `loss.backward()` walks
+# back through this record and stores in each parameter's `.grad` the derivative of the loss with respect to it. This is
+# called **autograd**. The **optimizer** then changes the parameters. `Adam` is a form of gradient descent that chooses
+# the size of its steps for each parameter, and the **learning rate** `lr` scales them all.
 
 # %%
 x = torch.linspace(-1, 1, 64)[:, None]
@@ -343,19 +353,25 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 # %% [markdown]
 # ## The task: train it (about 20 minutes)
 #
-# `fit` calls your function `train` with the model and with batches of running text, until the budget is spent. Each batch is
-# a tuple `(ids,)` with one LongTensor of 512 words. Cut the text into windows of two words on either side. Compute the
-# logits and the loss, and make a step. Then call `batches.log(loss)`, which records the loss and draws the curve. The budget
-# is a million words on a CPU, which takes about ten seconds. It is larger on a GPU.
+# `fit` calls your function `train` with the model and with batches of running text, until the budget is spent. Each
+# batch is a tuple `(ids,)` with one LongTensor of 512 words. Cut the text into windows of two words on either side.
+# Compute the logits and the loss, and make a step. Call `batches.log(loss)` once for each batch. It records the loss
+# and draws the curve. The budget is a million words on a CPU, which takes about ten seconds. It is larger on a GPU.
 #
-# In the class `CBOW` only one line is missing. Keep the names `E`, `W` and `b`, because **the judge calls `model(contexts)` for
-# logits and reads `model.E`**. It measures two things.
+# A model is a class that inherits from `nn.Module`. Its constructor makes the parameters, with `nn.Parameter` or with
+# layers such as `nn.Linear`. `model(contexts)` calls its method `forward`, which computes the output. In `CBOW` only
+# one line is missing. Keep the names `E`, `W` and `b`, because **the judge calls `model(contexts)` for logits and reads
+# `model.E`**.
 #
-# - On windows of its own, the held-out loss should be at most 0.6 above the floor of the bag.
-# - The judge takes the five nearest words of each word, by cosine in $E$. Nine of ten should be of the word's class. Only
-#   classes of eight or more words count, since a smaller class hardly has five others to find.
+# The judge takes windows of its own, and the five nearest words of each word, by cosine in $E$. Only classes of eight
+# or more words count. For full marks, two measures have to reach their bars:
 #
-# Full marks need both. Part of the way to either one earns part of its points.
+# | measure | bar |
+# |---|--:|
+# | loss on the judge's windows, above the floor of the bag | at most 0.6 |
+# | nearest words that are of the word's class | 90 % |
+#
+# If you come near a bar, you earn part of its points.
 
 
 # %% solution="cbow_task"
@@ -397,7 +413,8 @@ check("cbow_task", record.model)
 # %% [markdown]
 # ## What was learned
 #
-# First look at the loss. Where does your model stand among the floors?
+# First look at the loss. Where does your model stand among the floors? (`no_grad` and `detach` tell PyTorch to keep no
+# record for gradients. `.cpu()` brings the model back from a GPU.)
 
 # %%
 model = record.model.cpu()
@@ -426,8 +443,8 @@ for word in ("fox", "Ada", "soup", "walks", "walk", "gentle", "often", "river", 
 show.cbow.word_map(E)
 
 # %% [markdown]
-# Classes are islands, and the words of two classes stand a little apart. Look around. Type a word or its first letters, and
-# choose one from the list. The Tab key moves between the controls. Try *lamb*, *duck*, *cook* and *guides*.
+# Classes are islands, and the words of two classes stand a little apart. Type a word or its first letters, and choose
+# one from the list. The Tab key moves between the controls. Try *lamb*, *duck*, *cook* and *guides*.
 
 # %%
 show.cbow.explorer(E, nearest)
@@ -495,8 +512,9 @@ for name, table in vectors.items():
 
 # %% [markdown]
 # One word on either side does as well as two. The one-sided contexts do worse, and which side is which takes a moment.
-# `two before` reads only words that stand *before* the gap. So it learns a word's vector only from the words that *follow*
-# that word. With `two after` it is the other way round. Here what precedes a word says a little more about its class.
+# `two before` reads only words that stand *before* the gap. So it learns a word's vector only from the words that
+# *follow* that word. In *the dog barks*, for example, *dog* is in the context of *barks*, so its vector learns from
+# *barks*. With `two after` it is the other way round. Here what precedes a word says a little more about its class.
 #
 # Then why use a wider window? Real text has topics, and *hospital* and *doctor* seldom stand side by side. Small windows find
 # words that can replace each other. Wide windows find words that belong together.
@@ -523,12 +541,12 @@ for name, table in vectors.items():
 # %% [markdown]
 # ## What you built
 #
-# You built a vocabulary, a bag of words, the **cross-entropy** loss and **CBOW**, one half of word2vec. Its table $E$ holds
-# **word embeddings**, and you compared them by **cosine similarity**. In PyTorch these are `nn.Embedding`,
+# You built a vocabulary, a bag of words, the cross-entropy loss and CBOW, one half of word2vec. Its table $E$ holds
+# word embeddings, and you compared them by cosine similarity. In PyTorch these are `nn.Embedding`,
 # `nn.CrossEntropyLoss` and `nn.CosineSimilarity`. `gensim.models.Word2Vec` trains CBOW on real text.
 #
-# Words become similar when they can stand in the same places. The model was never told what an animal is. It only had to
-# guess words from their neighbours. Where you know the best possible loss, you can also say how good your loss is.
+# Words become similar when they can stand in the same places. Where you know the best possible loss, you can also say
+# how good your loss is.
 #
 # ## Going further
 #

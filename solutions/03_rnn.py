@@ -11,7 +11,7 @@
 # Whatever you see through the slit could stand in a balanced text. Now take the paper away. In the second text, `]` closes a parenthesis that `(` opened.
 #
 # An n-gram model never takes the paper away, because it sees a window of $n$ tokens and nothing else. This notebook gives a network a memory. It keeps a vector, the **hidden state**, and hands it
-# from each step to the next.
+# from each step to the next. Such a network is called a **recurrent neural network** (RNN).
 #
 # **You will**
 #
@@ -143,8 +143,9 @@ def rnn_forward(
 check("rnn_forward", rnn_forward)
 
 # %% [markdown]
-# What does a hidden state look like? Below, a network with random weights reads a sequence. Each column is a step and each row is a unit. The network has learned nothing, and still each column depends on
-# everything it has read so far.
+# What does a hidden state look like? Below, a network with random weights reads a sequence. Each token enters as a **one-hot vector**, with a 1 at the token's number and 0 elsewhere, which
+# `F.one_hot` makes. In the picture, each column is a step and each row is a **unit**, one number of the state. The network has learned nothing, and still each column depends on everything it has read
+# so far.
 
 # %%
 seed(3)
@@ -192,7 +193,7 @@ show.rnn.fading(
 # $$\delta_t = (1 - h_t^2) \odot \frac{\partial L}{\partial h_t}, \qquad
 # \frac{\partial L}{\partial h_{t-1}} = W_h^\top\, \delta_t .$$
 #
-# The gradients of the weights are sums over the steps, and over the sequences of the batch.
+# The sign $\odot$ multiplies two vectors number by number. The gradients of the weights are sums over the steps, and over the sequences of the batch.
 #
 # $$\frac{\partial L}{\partial W_x} = \sum_t \delta_t\, x_t^\top, \qquad
 # \frac{\partial L}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top, \qquad
@@ -267,8 +268,8 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 # The axis is logarithmic and the lines are straight, so the gradient shrinks or grows exponentially. Below $\rho = 1$ it **vanishes**. With $\rho = 0.6$ less than a billionth is left after 40 steps, and
 # training learns nothing from the beginning of the sequence. Above $\rho = 1$ it **explodes**. Only a narrow range lies between the two.
 #
-# Now move the sliders. Large inputs saturate the units, so the slope $1 - h^2$ is close to zero. Then even a large radius no longer helps, because the gradient dies in the $\tanh$ before it can
-# explode. The Tab key moves between the sliders, and the arrow keys change them.
+# Now move the sliders. Large inputs **saturate** the units. There $\tanh$ is flat and close to 1 or −1, so the slope $1 - h^2$ is close to zero. Then even a large radius no longer helps, because the
+# gradient dies in the $\tanh$ before it can explode. The Tab key moves between the sliders, and the arrow keys change them.
 
 # %%
 show.rnn.turn_the_radius(bptt)
@@ -342,14 +343,15 @@ show.rnn.clipping(runs, 1.0)
 #
 # ## Elman's network reads parentheses
 #
-# Elman (1990) put a linear layer on top of the hidden state, called a **readout**. The lecture's version uses ReLU in the recurrence, starts from $h_0 = 0$, and classifies by the last state.
+# Elman (1990) put a linear layer on top of the hidden state, called a **readout**. The lecture's version uses the **ReLU** in the recurrence, which replaces negative numbers by 0. It starts from
+# $h_0 = 0$, and classifies by the last state.
 #
 # $$h_t = \mathrm{ReLU}(W_x x_t + W_h h_{t-1} + b), \qquad y = W_y h_T + b_y$$
 #
-# Here $x_t$ is the one-hot vector of a token. So $W_x x_t$ is one column of $W_x$, and an embedding layer computes the same.
+# Here $x_t$ is the one-hot vector of a token. So $W_x x_t$ is one column of $W_x$. `nn.Embedding`, a table with one learned row for each token, computes the same.
 #
-# A batch holds sequences of different lengths, so the shorter ones are padded with zeros on the right. The text `()` in a batch of width 4 is stored as 0, 9, 0, 0, and its length is 2. You have to
-# read its logits from $h_2$, not from $h_4$. Note that 0 is also the token `(`. Only `lengths` says where a sequence ends.
+# A batch holds sequences of different lengths, so the shorter ones are filled up with zeros on the right. This is called **padding**. The text `()` in a batch of width 4 is stored as 0, 9, 0, 0, and
+# its length is 2. You have to read its logits from $h_2$, not from $h_4$. Note that 0 is also the token `(`. Only `lengths` says where a sequence ends.
 #
 # ### Exercise: `ElmanClassifier` (about 20 minutes)
 #
@@ -391,7 +393,7 @@ check("ElmanClassifier", ElmanClassifier)
 #
 # A recurrent network that predicts the *next* token can also write. It reads a start token, samples a token from its prediction, reads that token, and samples again.
 #
-# A **temperature** $\tau$ makes the writer bolder or more careful. It divides the logits before the softmax. Here are three logits, 2, 1 and 0, at three temperatures.
+# A temperature $\tau$ makes the writer bolder or more careful. It divides the logits before the softmax. Here are three logits, 2, 1 and 0, at three temperatures.
 #
 # | temperature | probabilities |
 # |--:|---|
@@ -400,6 +402,9 @@ check("ElmanClassifier", ElmanClassifier)
 # | 2 | 0.506, 0.307, 0.186 |
 #
 # Near zero the likeliest token is almost always sampled. Above one the unlikely tokens gain.
+#
+# <!-- needs: 01_markov_ngrams -->
+# In topic 01 you raised probabilities to the power $1/\tau$, which gives the same.
 #
 # ### Exercise: `generate` (about 15 minutes)
 #
@@ -452,7 +457,8 @@ class Writer(nn.Module):
 
 
 # %% [markdown]
-# We train it as language models are trained. At every position it reads the *true* token before, whatever it would have predicted itself. This is called **teacher forcing**.
+# We train it as language models are trained. At every position it reads the *true* token before, whatever it would have predicted itself. This is called **teacher forcing**. `F.cross_entropy` is
+# PyTorch's cross-entropy loss. It wants logits (N, V) and targets (N,), so `flatten` joins sequences and steps.
 
 # %%
 seed(0)
@@ -516,7 +522,7 @@ show.rnn.drifting({"after a true beginning": after_truth, "after its own tokens"
 
 # %% solution="scheduled_inputs"
 def scheduled_inputs(targets: Tensor, own: Tensor, p: float, generator: torch.Generator) -> Tensor:
-    """At each position of (B, T), on a draw of its own: targets with probability p, else own."""
+    """Toss a coin for each position of (B, T): targets with probability p, else own."""
     ### BEGIN SOLUTION
     coins = torch.rand(targets.shape, generator=generator)
     return torch.where(coins < p, targets, own)
@@ -573,20 +579,26 @@ show.rnn.scheduled_sampling({1.0: (after_truth, after_own), 0.9: impossible_toke
 # The second writer does worse, after a true beginning and after its own tokens. We tried three seeds. When it reads its own tokens, 38 to 45 % of its tokens at the last position are impossible. For the first
 # writer it was 24 to 31 %. Of the texts that the second writer writes, about one in a hundred is balanced. The first writer balances about one in ten.
 #
-# The replaced tokens leave parentheses without a partner, and the next target has little to do with what the writer read. Huszár (2015) showed that scheduled sampling can pull a model away from the true
-# distribution. It helps where the model's own token serves as well as the teacher's, as one word often does for another.
+# The replaced tokens leave parentheses without a partner, and the next target has little to do with what the writer read. Huszár (2015) showed that scheduled sampling can pull a model away from the
+# true distribution. It helps where the model's own token is as good as the teacher's, for example one of two synonyms.
 #
 # ## The task: train a reader (about 25 minutes)
 #
 # Train your `ElmanClassifier` on coloured parentheses of 6 to 16 tokens. `fit` builds your model and hands it to your function `train` together with the batches. Afterwards it saves the weights in
 # `checkpoints/`. The batches end when the budget is spent. On a CPU that is 150,000 sequences, which take about 15 seconds. On a GPU the budget is larger.
 #
-# In the loop, compute logits, loss and gradients. Then clip the gradients and take a step. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve while the model trains.
+# Each batch has `ids` of shape $(B, T)$, and `lengths` and `labels` of shape $(B,)$. In the loop, compute logits, loss and gradients. Then clip the gradients and take a step. Call `batches.log(loss)`
+# once for each batch. It records the loss and draws the curve.
 #
-# To clip with your own function, take each parameter's `.grad` and put the clipped one in its place. You may change the width, the optimiser, the learning rate, and the norm at which you clip.
+# To clip with your own function, take each parameter's `.grad` and put the clipped one in its place. You may change the width, the optimizer, the learning rate, and the norm at which you clip.
 #
-# At grading the model reads new sequences of the same lengths. Their padding is **not** zero but random tokens. The score is the share of sequences that it classifies correctly. A score of 85 % earns
-# full marks, and 77 % and 65 % earn part of them.
+# At grading the model reads new sequences of the same lengths. Their padding is **not** zero but random tokens. For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | sequences that the model classifies correctly | 85 % |
+#
+# Reaching 65 % or 77 % earns part of the points.
 
 
 # %% solution="rnn_task"
@@ -644,11 +656,12 @@ curves["best window of 4"] = [best_window_accuracy(4, length) for length in leng
 show.rnn.accuracy_by_length(lengths, curves)
 
 # %% [markdown]
-# Within the lengths of training the reader is good, though less so near the longest ones. Beyond them it falls back to the level of a coin, below what even a narrow window knows. It did not build a stack. It
-# has a fixed set of numbers, rewrites them at each step, and has only ever practised with a few open parentheses.
+# Within the lengths of training the reader is good, though less so near the longest ones. Beyond them it falls back to the level of a coin, below what even a narrow window knows. It did not build a
+# **stack**, a pile of open parentheses from which the last one in is the first one out. It has a fixed set of numbers, rewrites them at each step, and has only ever practised with a few open
+# parentheses.
 #
-# Watch it read. After every token the network says how sure it is that the text so far is balanced. A dot is full where training could have asked, which is after an even number of tokens when the last one
-# closes. A hollow dot is an answer in the middle of something. Training never asked there, so do not trust it. The answer after four tokens may be wrong as well, because no training sequence was shorter than six.
+# Watch it read. After every token the network says how sure it is that the text so far is balanced. Full dots stand where training could have asked, after an even number of tokens with a closing one
+# last. At hollow dots training never asked, so do not trust them. The answer after four tokens may be wrong as well, because no training sequence was shorter than six.
 
 # %%
 show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))

@@ -27,7 +27,7 @@ from course.data import parentheses
 # %% [markdown]
 # ## What got lost
 #
-# Take two cells with random weights. Neither has learned anything. The first overwrites its state. It multiplies the state by a matrix and squashes the result, as Elman's network does. The second only adds what it reads. How much of a gradient comes back to the first state?
+# Take two cells with random weights. Neither has learned anything. The first overwrites its state. It multiplies the state by a matrix and squashes the result, as Elman's network does. The second only adds what it reads. How much of a gradient comes back to the first state? (In the code, `W` multiplies the input and `U` the state.)
 
 # %%
 seed(3)
@@ -107,7 +107,7 @@ show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?
 #
 # ## The LSTM
 #
-# Hochreiter and Schmidhuber (1997) gave the network two states. The **cell state** $c$ is its memory. Each step multiplies the cell state by a gate and adds something to it, and does nothing else to it. The **hidden state** $h$ is the part of the memory that the cell shows to the rest of the network. So a unit can store something without showing it. (From here on $c$ is the cell state, and every bias is called $b$.)
+# The **LSTM** (*long short-term memory*) of Hochreiter and Schmidhuber (1997) has two states. The **cell state** $c$ is its memory. Each step multiplies the cell state by a gate and adds something to it, and does nothing else to it. The hidden state $h$ is the part of the memory that the cell shows to the rest of the network. So a unit can store something without showing it. (From here on $c$ is the cell state, every bias is called $b$, and $W$ multiplies the input and $U$ the state, as in the code above.)
 
 # %%
 show.lstm_gru.lstm_step()
@@ -154,7 +154,7 @@ def lstm_cell(
 check("lstm_cell", lstm_cell)
 
 # %% [markdown]
-# ## A tape
+# ## One unit reads a sentence
 #
 # The lecture has an example. A unit remembers whether the text speaks of a man or a woman, until a pronoun needs to know. Your cell now reads such a sentence. A man's name offers a candidate near $+1$, a woman's name offers one near $-1$, and every other word offers noise. The stars show where the unit is needed, and with which sign. In the next figure all gates are half open, and each name has faded before its pronoun comes:
 
@@ -172,7 +172,7 @@ show.lstm_gru.write_the_tape(lstm_cell)
 #
 # ## The GRU
 #
-# Cho and others (2014) made them one decision. The GRU has no cell state and only two gates. The **update gate** $z$ mixes old and new, as in the lecture's network above. The **reset gate** $r$ decides how much of the old state the candidate may see:
+# Cho and others (2014) made them one decision. Their **GRU** (*gated recurrent unit*) has no cell state and only two gates. The **update gate** $z$ mixes old and new, as in the lecture's network above. The **reset gate** $r$ decides how much of the old state the candidate may see:
 #
 # $$\begin{aligned}
 # r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\
@@ -188,7 +188,7 @@ show.lstm_gru.write_the_tape(lstm_cell)
 # | $z$ keeps: $h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t$ | **this notebook**, Cho et al. 2014, ONNX's default | PyTorch, cuDNN, Keras's default |
 # | $z$ writes: $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$ | Chung et al. 2014 | rare |
 #
-# The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. Reset first, and $r \odot h = (0.5, 2)$ becomes $(2.5, 2)$. Multiply first, and $U_n h = (3, 2)$ becomes $(1.5, 2)$.
+# The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. If you reset first, $r \odot h$ is $(0.5, 2)$, and $U_n$ turns it into $(2.5, 2)$. If you multiply first, $U_n h$ is $(3, 2)$, and the reset turns it into $(1.5, 2)$.
 #
 # Your lectures disagree about the second point, too. In this notebook, the equations above hold. `check` recognises each of the two differences when it comes alone. If your cell has both, `check` says only that the result is wrong.
 #
@@ -303,7 +303,7 @@ for name, p_o in (("with a peephole", 40.0), ("without", 0.0)):
 # %% [markdown]
 # ## Both directions
 #
-# A network that reads from left to right does not know at "bank" whether a river follows. When the whole sequence is there before an answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). Take the three tokens a, b, c, at the positions 0, 1 and 2. At position 1 the forward cell has read a and b, and the backward cell has read c and b.
+# A network that reads from left to right does not know at "bank" whether a river follows. When the whole sequence is there before an answer is due, a second cell can read it from the right. This makes a **bidirectional** network (Schuster and Paliwal 1997). Take the three tokens a, b, c, at the positions 0, 1 and 2. At position 1 the forward cell has read a and b, and the backward cell has read c and b.
 #
 # In general, at position $t$ the forward cell has read $0, \dots, t$, and the backward cell has read $t, \dots, T-1$. The two hidden states are concatenated. Together they have seen every token, and both have seen token $t$.
 #
@@ -403,7 +403,7 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
 # How you *start* matters more than which cell you choose, and now you know why.
 #
 # - **The bias of the gate that keeps** (f or z). Begin at 1 or above, not at 0.
-# - **The weights of the token.** With one-hot inputs, a token picks one column of $W$. `nn.Embedding` draws such columns from $\mathcal N(0, 1)$. `nn.Linear` draws much smaller numbers, and with them the gates hardly notice a token. On this task we trained the same LSTM twice on 75,000 sequences. It is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when $W$ starts as in `nn.LSTM`.
+# - **The weights of the token.** With one-hot inputs, a token picks one column of $W$. `nn.Embedding`, a table with one learned row for each token, draws its rows from $\mathcal N(0, 1)$, the normal distribution with mean 0 and variance 1. `nn.Linear` draws much smaller numbers, and with them the gates hardly notice a token. On this task we trained the same LSTM twice on 75,000 sequences. It is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when $W$ starts as in `nn.LSTM`.
 # - **The weights of the state.** Keep them small, about $1/\sqrt H$.
 
 
@@ -444,9 +444,17 @@ check("GatedClassifier", GatedClassifier)
 #
 # Your network reads parentheses in five colours. Tokens 0 to 4 open and tokens 5 to 9 close, and $j$ closes $i$ when $i + j = 9$. A sequence is balanced, or two of its tokens changed places. Sequences have 6 to 24 tokens. A batch holds 128 sequences of similar lengths. So little work goes into padding, which saves a third of the time. On a CPU there are 100,000 sequences, or 782 batches, and they take about 15 seconds. On a GPU there are six times as many.
 #
-# Write `reader`, which returns the model, and `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
+# Write `reader`, which returns the model, and `train`, which takes batches until there are no more. Each batch has `ids` of shape $(B, T)$, and `lengths` and `labels` of shape $(B,)$. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
-# **How the score is measured.** At grading, the model reads new sequences with random tokens behind their ends. For full marks it must be right on 90 % of those of the lengths of training, on 80 % of those of 24 tokens, and on 58 % of those of **48 tokens**. The last are twice as long as any it has met. The number looks modest, but Elman's network reaches 55 % there (the average of ten runs at a constant learning rate). `check` in this notebook passes at 65 % on the lengths of training, so passing it does not mean full marks yet.
+# At grading, the model reads new sequences with random tokens behind their ends. For full marks, three measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | right answers, at the lengths of training | 90 % |
+# | right answers, at 24 tokens | 80 % |
+# | right answers, at **48 tokens** | 58 % |
+#
+# The last sequences are twice as long as any it has met. The bar looks modest, but Elman's network reaches 55 % there (the average of ten runs at a constant learning rate). `check` in this notebook passes at 65 % on the lengths of training, so passing it does not mean full marks yet.
 #
 # With gates, a constant learning rate of 0.01 nearly always clears these bars. A rate that **falls towards the end** clears them safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lowers the rate in a straight line to a tenth, if you call its `.step()` once a batch.
 
@@ -524,7 +532,7 @@ show.rnn.watch_it_read(record.model.cpu())
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Look once more at the two figures *What is left of the gradient?* and *How far does the memory reach?* A colleague proposes to set the bias of the forget gate to 100, "so that the gradient never vanishes". Say what the figure of the gradient would then look like, what the network could no longer do, and how you would notice it on the parentheses. Then say why a bias of 1 or 3 does not have the same fault. Write five to ten sentences.
+# Look once more at the second figure *What is left of the gradient?* and at the accuracies in *How far does the memory reach?* A colleague proposes to set the bias of the forget gate to 100, "so that the gradient never vanishes". Say what the figure of the gradient would then look like, what the network could no longer do, and how you would notice it on the parentheses. Then say why a bias of 1 or 3 does not have the same fault. Write five to ten sentences.
 
 # %% [markdown] question="lstm_gru_question"
 # With a bias of 100 every forget gate is one, whatever $x$ and $h$ say. So $\partial c_T / \partial c_0$ is the identity along the direct path. The gradient's line is flat at one, or rises a little through $h$. But the gate is saturated. Its own gradient contains $f(1 - f)$, which is zero, so it can never learn to shut. The cell has become the one that only adds, of the notebook's first figure. It cannot drop its note of a parenthesis that has been closed. At best it can add the exact opposite, and the errors of all steps add up in a state that grows with length. On the parentheses I would expect it to learn something of short sequences, because counting is adding and subtracting. It would fall behind in the longest ones. At equal distance, it would fall most where many pairs have been opened and closed before the exchanged one. I would plot accuracy against the number of pairs already closed, and print how large $c$ grows.
@@ -534,7 +542,7 @@ show.rnn.watch_it_read(record.model.cpu())
 # %% [markdown]
 # ## What you built
 #
-# You built a **gated recurrent unit** in its simplest form, an **LSTM**, a **GRU**, an LSTM with **peepholes**, and a **bidirectional** reader. In PyTorch, `nn.LSTM` and `nn.GRU` are the library's versions, `nn.LSTMCell` and `nn.GRUCell` take a single step, and `bidirectional=True` reads from both ends.
+# You built a network with one gate, an LSTM, a GRU, an LSTM with peepholes, and a bidirectional reader. In PyTorch, `nn.LSTM` and `nn.GRU` are the library's versions, `nn.LSTMCell` and `nn.GRUCell` take a single step, and `bidirectional=True` reads from both ends.
 #
 # A gate is a number between *overwrite* and *keep*, and the network computes it from what it reads. When gates are near one, the state carries memory forward and gradients back over many steps. But the gates of a fresh network are half open. How they start matters more than which cell they belong to.
 #

@@ -13,17 +13,19 @@
 # In this notebook the decoder learns to look back. It reads dates as people write them in five languages, writes them
 # as machines want them, and shows you at each character where it looked.
 #
-# You will
+# **You will**
 #
-# - score, in three ways, how well each encoder state fits what the decoder needs now, and count what each way costs;
-# - turn the scores into weights and a context vector, and build and train a translator around them;
+# - score, in three ways, how well each encoder state fits what the decoder needs now, and count what each way costs
+# - turn the scores into weights and a context vector, and build and train a translator around them
 # - measure where it looks, where one vector becomes too small, and what attention does not cure.
 #
-# You need to know what a GRU does, what softmax and cross-entropy are, and how sentences of different lengths share a
-# batch by padding. A bidirectional network leaves one state at each position, which has read the source from both
-# sides.
+# **You need** the GRU, softmax and cross-entropy, and padding, by which sentences of different lengths share a batch.
+# A bidirectional network leaves one state at each position, which has read the source from both sides.
 #
-# Seven short exercises, one training task and one written question take about two hours. Are you stuck? Then
+# <!-- needs: 02_cbow, 03_rnn, 04_lstm_gru -->
+# Softmax and cross-entropy come from topic 02, padding from topic 03, the GRU and the bidirectional network from topic 04.
+#
+# Seven short exercises, one training task and one written question take about 120 minutes. Are you stuck?
 # `hint("additive_scores")` gives a hint, and a stronger one each time you ask.
 
 # %%
@@ -66,8 +68,8 @@ for row in corpus["train"].select(range(8)):
 # ## A look back, by hand
 #
 # Follow one look back with numbers. The source has six words, and the encoder has left three numbers for each of
-# them, its **hidden states**. We made them up. The decoder is about to write the month, and its own state, the
-# **query**, is $(-1, 2, 0)$. The decoder takes four steps:
+# them, its hidden states. The decoder is about to write the month, and its own state, the **query**, is $(-1, 2, 0)$.
+# The decoder takes four steps:
 #
 # 1. **Scores.** Multiply query and state number by number and add up. For `July` that is
 #    $-1 \cdot 0 + 2 \cdot 2 + 0 \cdot 1 = 4$.
@@ -126,15 +128,22 @@ print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
 #
 # Some texts stack query and key into one vector and multiply it by one matrix. The product is the same sum.
 #
+# **Dimensions.**
+#
 # | symbol | what it counts |
 # |---|---|
 # | $B$, $S$, $T$ | sentences in a batch, positions in the source, positions in the target |
 # | $Q$, $K$, $D$ | numbers in a query, in a key, in a value |
 # | $A$ | units of the small network that scores |
 #
+# > <!-- needs: 02_cbow, 04_lstm_gru -->
+# > In topic 02, $D$ was the width of a word's vector, and $E$ the table of these vectors. In topic 04, $c$ was the cell state.
+#
 # ### Exercise: `additive_scores` (about 10 minutes)
 #
-# Each sentence has one query and many keys. As in `nn.Linear`, the weights have the shape (out, in).
+# Each sentence has one query and many keys. As in `nn.Linear`, the weights have the shape (out, in). When you add a
+# tensor of shape (2, 1, 3) to one of shape (2, 5, 3), PyTorch **broadcasts** the first. It repeats the axis of length
+# 1 as often as needed.
 
 
 # %% solution="additive_scores"
@@ -239,8 +248,8 @@ for name, (parameters, once, each) in costs.items():
     print(f"{name:<8} {parameters:>6,} parameters, {once:>8,} once, {each:>7,} at each step")
 
 # %% [markdown]
-# The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. Transformers use this
-# score and divide it by $\sqrt{D}$.
+# The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. Today's language models
+# use this score and divide it by $\sqrt{D}$.
 #
 # ## From scores to a context vector
 #
@@ -250,7 +259,8 @@ for name, (parameters, once, each) in costs.items():
 # are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20 and 60, the
 # context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
 #
-# In general, with sums over the allowed positions only, the weights and the context are
+# In general, with sums over the allowed positions only, the **attention weights** $\alpha_j$ and the context $c_t$
+# are
 #
 # $$\alpha_j = \frac{\exp(e_j)}{\sum_k \exp(e_k)} \qquad c_t = \sum_j \alpha_j\, h_j$$
 #
@@ -292,10 +302,13 @@ for n, row in zip(real.tolist(), weights):
 # %% [markdown]
 # ## Teacher forcing
 #
-# In training, the decoder reads the right answer instead of its own. This is **teacher forcing**. At step $t$ it has
-# read the tokens *before* $t$ and should write token $t$. So its input is the target, one position later, with the
-# special token `sos` (start of sequence) in front. If the target is `7 5 9 2` and `sos` is 1, the decoder reads
-# `1 7 5 9`. The 2 is `eos` (end of sequence). Nothing follows it, so the decoder never needs to read it.
+# <!-- needs: 03_rnn -->
+# You met teacher forcing in topic 03, and measured what it costs.
+#
+# In training, the decoder reads the right answer instead of its own. This is teacher forcing. At step $t$ it has read
+# the tokens *before* $t$ and should write token $t$. So its input is the target, one position later, with the special
+# token `sos` (start of sequence) in front. If the target is `7 5 9 2` and `sos` is 1, the decoder reads `1 7 5 9`.
+# The 2 is `eos` (end of sequence). Nothing follows it, so the decoder never needs to read it.
 #
 # ### Exercise: `shift_right` (about 5 minutes)
 #
@@ -350,6 +363,9 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 #
 # ### Exercise: `AttentionSeq2Seq` (about 40 minutes)
 #
+# > <!-- needs: 04_lstm_gru -->
+# > PyTorch's GRU resets after the matrix $U_n$, and yours before it. Here that makes no difference.
+#
 # From here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder are given, and you may change them.
 # `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither direction reads padding.
 # `pad_packed_sequence` makes the result a tensor with padding again.
@@ -401,7 +417,8 @@ class Reader(nn.Module):
 # 2. `forward` is the loop of training. It reads `shift_right(tgt, self.sos)`.
 # 3. `decode_greedy` is the loop of use. It feeds back the token with the largest logit, which is called **greedy
 #    decoding**. It stops after `max_len` tokens, or earlier if all sentences have ended. What a sentence gets after
-#    its first `eos` is padding. If the largest logits name `5 8 2 7 4` and `eos` is 2, the ids are `5 8 2 0 0`.
+#    its first `eos` is padding. If the tokens with the largest logits are `5 8 2 7 4` and `eos` is 2, the ids are
+#    `5 8 2 0 0`.
 
 
 # %% solution="AttentionSeq2Seq"
@@ -470,7 +487,7 @@ print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 /
 # is `eos`. Build the model as in the cell above. `F.cross_entropy` wants logits (N, V) and targets (N,), so flatten
 # sentences and steps into one axis.
 #
-# At each step, hand the loss to `batches.log(loss)`, which draws the loss curve. Two settings help. Clip the
+# Call `batches.log(loss)` once for each batch. It records the loss and draws the curve. Two settings help. Clip the
 # gradients to a norm of 1, and use a learning rate of about 0.002.
 #
 # At grading, your model writes 1,500 dates that it has never met, in all forms, and an answer is right when every
@@ -521,7 +538,8 @@ check("bahdanau_attention_task", record.model)
 #
 # This is figure 3 of Bahdanau's paper, with your weights. Each row is a character that was written, and each column
 # is a character of the source. The brighter a cell, the larger its weight. The frames show the gold word of each
-# digit. The last row is `eos`, drawn as a full stop.
+# digit. The last row is `eos`, drawn as a full stop. The dates come from the validation split, which is a held-out
+# set.
 
 # %%
 new = data.load("dates", rows=2000)["validation"]
@@ -534,9 +552,8 @@ for row in chosen:
 show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
-# In English the bright cells jump back and forth. Hungarian puts the year first, as machines do, so they go straight
-# down to the right. In Spanish they begin at the top right and end at the bottom left. No label told the model which
-# word gives which digits.
+# In English the bright cells jump back and forth. Hungarian puts the year first, as machines do, so its cells run
+# from the top left to the bottom right. In Spanish they run from the top right to the bottom left.
 #
 # For a month, the weight spreads over several letters, and not always the same ones. The encoder has read from both
 # sides, so each of these states knows the word that it stands in. And hyphens look anywhere, because they come from
@@ -653,7 +670,7 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # Sutskever's team used four LSTM layers of 1,000 units. Each unit keeps two numbers, so the state had 8,000.
 #
 # Towards 12 digits, the curve with attention falls as well, and at 16 it is close to zero. This is another problem,
-# called **length generalization**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
+# called **length generalisation**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
 # It has seldom practised that, and it has never met a thirteenth. Attention removes the bottleneck. It does not
 # remove the need for training data.
 #
@@ -695,7 +712,8 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # ## What you built
 #
 # The recipe is score, softmax, weighted sum. In these three steps the decoder fetches from the source what it needs
-# next, and the gradient alone teaches it where to look. The same three steps are at the core of every Transformer.
+# next, and the gradient alone teaches it where to look. The same three steps are at the core of the Transformer, the
+# network behind today's language models.
 #
 # | you wrote | the field calls it | where you meet it next |
 # |---|---|---|
@@ -704,7 +722,7 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # | `general_scores` | general, bilinear or Luong attention | Luong and others (2015) |
 # | `attend` | soft attention with a padding mask | `nn.MultiheadAttention`, whose `key_padding_mask` is True where looking is *not* allowed |
 # | `shift_right` | the input for teacher forcing | `shift_tokens_right` in Hugging Face Transformers |
-# | `AttentionSeq2Seq` | encoder–decoder with cross-attention, greedy decoding | the Transformer |
+# | `AttentionSeq2Seq` | encoder–decoder with cross-attention (from one sequence to another), greedy decoding | the Transformer |
 # | `alignment_error_rate` | alignment error rate (AER) | Och and Ney (2003) |
 #
 # ## Going further
@@ -725,9 +743,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # - **Read.** D. Bahdanau, K. Cho, Y. Bengio, [Neural Machine Translation by Jointly Learning to Align and
 #   Translate](https://arxiv.org/abs/1409.0473) (2015) has your pictures in figure 3 and the fall with length in
 #   figure 2. M.-T. Luong, H. Pham, C. D. Manning, [Effective Approaches to Attention-based Neural Machine
-#   Translation](https://arxiv.org/abs/1508.04025) (2015) compares scores. S. Jain and B. Wallace, [Attention is not
-#   Explanation](https://arxiv.org/abs/1902.10186) (2019) is answered by S. Wiegreffe and Y. Pinter, [Attention is not
-#   not Explanation](https://arxiv.org/abs/1908.04626) (2019).
+#   Translation](https://arxiv.org/abs/1508.04025) (2015) compares scores. S. Jain and B. Wallace wrote [Attention is
+#   not Explanation](https://arxiv.org/abs/1902.10186) (2019). S. Wiegreffe and Y. Pinter answered with [Attention is
+#   not not Explanation](https://arxiv.org/abs/1908.04626) (2019).
 # - **Next.** The decoder now looks at the source in one step, but the encoder still reads one character after the
 #   other. Self-attention lets the words of a sentence look at *each other* and drops the recurrence.
 #

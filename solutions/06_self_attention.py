@@ -72,18 +72,21 @@ show.self_attention.memory(found)
 # a trained RNN of this width gets one question in four right.
 #
 # **Dimensions.** A batch has $B$ sentences. Each sentence has $T$ queries and $S$ keys, and each key has its value. Queries and keys are $D$ wide, values $D_v$, and the words themselves $D_{in}$
-# (`Dv` and `Din` in the code). In the lecture's table of costs a sentence has $n$ words of width $d$.
+# (`Dv` and `Din` in the code). We say *word* for one position of a sentence and its vector. Other texts say *token*.
 #
-# ## Softmax, once and for all
+# ## Softmax
 #
-# Attention is a weighted mean, and the weights come from scores. Take the three scores 1, 2 and 3. Their exponentials are 2.72, 7.39 and 20.09, and these sum to 30.19. Each exponential divided by
-# the sum is a weight, so the weights are 0.09, 0.24 and 0.67. The lecture's recipe for scores $e_1, \dots, e_S$ says the same:
+# <!-- needs: 02_cbow, 05_bahdanau_attention -->
+# You met the softmax in topics 02 and 05. Now write it yourself, for scores of any size.
+#
+# Attention is a weighted mean, and the softmax turns scores into its weights. Take the three scores 1, 2 and 3. Their exponentials are 2.72, 7.39 and 20.09, and these sum to 30.19. Each
+# exponential divided by the sum is a weight, so the weights are 0.09, 0.24 and 0.67. For scores $e_1, \dots, e_S$:
 #
 # $$\alpha_j = \frac{\exp(e_j)}{\sum_{k} \exp(e_k)}.$$
 #
-# All weights are positive, they sum to one, and the largest score gets the largest weight. But $\exp(1000)$ is infinite in every format that PyTorch has, and infinity divided by
-# infinity is not a number. Now subtract 1 from each of the three scores. The exponentials of 0, 1 and 2 are 1.00, 2.72 and 7.39, they sum to 11.11, and the weights are 0.09, 0.24 and 0.67 again.
-# Adding the same number to all scores changes no weight. You may choose that number.
+# All weights are positive, they sum to one, and the largest score gets the largest weight. But $\exp(1000)$ is infinite in every format that PyTorch has, so the formula alone fails. Now subtract
+# 1 from each of the three scores. The exponentials of 0, 1 and 2 are 1.00, 2.72 and 7.39, they sum to 11.11, and the weights are 0.09, 0.24 and 0.67 again. Adding the same number to all scores
+# changes no weight. You may choose that number.
 #
 # ### Exercise: `softmax` (about 10 minutes)
 #
@@ -116,8 +119,8 @@ for stretch in (0, 1, 3, 10, 1000):
 #
 # ## One word looks at the others
 #
-# A Python dictionary compares your question with its keys and returns the value of the key that is equal. Attention is a dictionary with a dimmer. **Every** key matches a little, and the
-# answer is a mixture of all values.
+# A Python dictionary compares your question with its keys and returns the value of the key that is equal. Attention is a *soft* dictionary. **Every** key matches a little, and the answer is a
+# mixture of all values.
 #
 # Let one word ask with the query $q = (2, 0, 0, 2)$. Three words offer keys and values. The vectors have $D = 4$ numbers, so each product is divided by $\sqrt{4} = 2$. (The reason for the root follows below.)
 #
@@ -181,7 +184,7 @@ for length in (0, 1, 3, 10, 30):
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{QK^\top}{\sqrt{D}}\right) V .$$
 #
 # > <!-- needs: 05_bahdanau_attention -->
-# > In topic 05, $Q$ and $K$ were widths, and $V$ counted tokens.
+# > In topic 05, $Q$ and $K$ were widths, $V$ counted tokens, and $D$ was the width of a value.
 #
 # Row $i$ of $QK^\top$ holds the scores that query $i$ gives to all keys. So each *row* of weights sums to one, because each query distributes its own attention.
 #
@@ -209,8 +212,8 @@ for D in widths:
 show.self_attention.scores_by_width(widths, variance, largest, keys=10)
 
 # %% [markdown]
-# Without the division, a wide layer is born with its mind made up. Softmax turns a lead of 10 into a factor of $e^{10}$, which is 22,026. So one key in ten gets nearly all the weight, and chance has chosen it. Softmax is so flat there that hardly any gradient comes
-# back to change it. With the division by $\sqrt{D}$, a layer of any width begins undecided.
+# Without the division, a wide layer has decided before it learns anything. Softmax turns a lead of 10 into a factor of $e^{10}$, which is 22,026. So one key in ten gets nearly all the weight, and
+# chance has chosen it. Softmax is so flat there that hardly any gradient comes back to change it. With the division by $\sqrt{D}$, a layer of any width begins undecided.
 #
 # ### Exercise: `scaled_dot_product_attention` (about 20 minutes)
 #
@@ -249,7 +252,8 @@ show.self_attention.attention_map(weights[0], [f"{a}?" for a in asked], pairs, "
 # %% [markdown]
 # ## Self-attention: the words ask each other
 #
-# Where do queries, keys and values come from? They come from the words themselves. Each word vector is multiplied by three matrices, and so it plays three roles. Here is a word $x = (1, 2)$ with three small matrices:
+# Where do queries, keys and values come from? They come from the words themselves. Each word vector is multiplied by three matrices, called **projections**, and so it plays three roles. Here is a
+# word $x = (1, 2)$ with three small matrices:
 #
 # $$q = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix} \begin{pmatrix} 1 \\ 2 \end{pmatrix} = \begin{pmatrix} 2 \\ 1 \end{pmatrix} \qquad
 # k = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix} \begin{pmatrix} 1 \\ 2 \end{pmatrix} = \begin{pmatrix} 1 \\ 2 \end{pmatrix} \qquad
@@ -289,7 +293,9 @@ check("self_attention", self_attention)
 # Begin with three words of two numbers each, so $n = 3$ and $d = 2$. Attention compares each of the 3 words with all 3. That makes 9 scores, and each multiplies 2 pairs of numbers:
 # $3 \cdot 3 \cdot 2 = 18$ multiplications. A recurrent layer multiplies its hidden state by a $2 \times 2$ matrix in each of 3 steps: $3 \cdot 2 \cdot 2 = 12$.
 #
-# The lecture's table, from section 4 of the paper, says the same for $n$ words of width $d$. It leaves out constant factors, and it counts nothing but these two.
+# The lecture's table says the same for $n$ words of width $d$, so $n = T = S$ and $d = D = D_v = D_{in}$. It comes from section 4 of *Attention is all you need* (Vaswani and others 2017), which
+# we call *the paper* from here on. The paper introduced the **Transformer**, a network of attention layers without recurrence. The table leaves out constant factors, and it counts nothing but
+# these two.
 #
 # | layer | multiplications | steps one after another | longest path between two words |
 # |---|---|---|---|
@@ -320,10 +326,11 @@ check("attention_cost", attention_cost)
 # %% [markdown]
 # Both costs of the table are equal at $n = d$. But the table leaves out most of what a layer does, on both sides:
 #
-# - **A whole attention layer** multiplies each word by four $d \times d$ matrices, the projections. You know $W_q$, $W_k$ and $W_v$. The output projection $W_o$ follows the mixture. Then the scores take $n^2 d$ multiplications,
-#   and mixing the values takes another $n^2 d$. Last comes a **feed-forward network** that takes each word from $d$ numbers to $4d$ and back to $d$.
-# - **A whole recurrent layer** of 2017 is an LSTM. It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets
-#   the same feed-forward network behind it.
+# - **A whole attention layer** multiplies each word by four $d \times d$ projections. You know $W_q$, $W_k$ and $W_v$. The fourth, $W_o$, follows the mixture. Then the scores take $n^2 d$
+#   multiplications, and mixing the values takes another $n^2 d$. Last comes a feed-forward network, which is two linear layers with a ReLU between them. They take each word from $d$ numbers to
+#   $4d$ and back to $d$.
+# - **A whole recurrent layer** of 2017 is an LSTM. It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets the
+#   same feed-forward network behind it.
 #
 # Here is every part, for three words of two numbers first. Unlike the table above, this one keeps constant factors. It leaves out only biases, softmax and the element-wise products of the LSTM, which are few.
 #
@@ -362,9 +369,9 @@ show.self_attention.costs(attention_cost, crossover_length, d=512)
 # The left picture divides the cost of attention by the cost of recurrence, so attention is cheaper where a curve is below 1. The dashed line is your answer. The right picture shows where the multiplications of the
 # whole attention layer go.
 #
-# The paper's layers were 512 wide, and a sentence of 2017 had about 30 words. That is far to the left of both crossings. By the paper's table, attention takes 17 times fewer multiplications there. Whole layers tell a soberer story.
-# Attention saves a quarter, and its scores and mixing are one in a hundred of what is left. So fewer multiplications cannot be what made the Transformer fast. All words are computed at once, where an LSTM takes 30 steps
-# one after another.
+# The paper's layers were 512 wide, and a sentence of 2017 had about 30 words. That is far to the left of both crossings. By the paper's table, attention takes 17 times fewer multiplications
+# there. For whole layers, attention saves only a quarter, and scores and mixing are 1 % of its multiplications. So fewer multiplications cannot be what made the Transformer fast. All words are
+# computed at once, where an LSTM takes 30 steps one after another.
 #
 # Today's texts lie far to the right. With 100,000 words, a whole attention layer of width 4096 takes 3.8 times the multiplications of the recurrent one, and four fifths of them are scores and mixing. This is why a whole field
 # looks for attention that costs less.
@@ -397,7 +404,7 @@ def is_permutation_equivariant(fn, x: torch.Tensor, permutation: torch.Tensor) -
 check("is_permutation_equivariant", is_permutation_equivariant)
 
 # %% [markdown]
-# Your test is about to meet four layers.
+# The next cell runs your test on four layers.
 
 # %%
 predict("layers_that_ignore_order")
@@ -428,10 +435,16 @@ for name, layer in layers.items():
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your own `self_attention`. The matrix of a linear layer is its `.weight`. Then write `train`, which takes batches until there are no more. Call `batches.log(loss)` once
-# for each batch. It records the loss and draws the curve below the cell.
+# Write `forward` around your own `self_attention`. The matrix of a linear layer is its `.weight`. Then write `train`, which takes batches until there are no more. Each batch has `keys` and
+# `values` of shape $(B, S)$, and `query` and `answer` of shape $(B,)$. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
-# Your score is the accuracy on held-out lists, 500 in `check` and 2,000 more when your work is graded. Full marks need 99 % of the answers right. Accuracies of 50 % and 90 % earn part of the points.
+# The judge asks about held-out lists, 500 in `check` and 2,000 more when your work is graded. For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | right answers | 99 % |
+#
+# Reaching 50 % or 90 % earns part of the points.
 
 
 # %% solution="self_attention_task"
@@ -546,7 +559,7 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # look.
 #
 # <!-- needs: 07_multi_head_attention, 08_positional_encoding -->
-# Topic 07 takes a second look, and topic 08 gives the words positions.
+# Topic 08 gives the words positions, and topic 07 ends with a second look.
 #
 # ## Play
 #
@@ -575,7 +588,7 @@ show.self_attention.playground(scaled_dot_product_attention)
 # %% [markdown]
 # ## What you built
 #
-# Attention is a dictionary with a dimmer. Every word makes a query, a key and a value of itself. Every query is compared with every key, all at once, and returns a mixture of values. Any two words are one
+# Attention is a soft dictionary. Every word makes a query, a key and a value of itself. Every query is compared with every key, all at once, and returns a mixture of values. Any two words are one
 # step apart, however long the text, and the price is $n^2$ comparisons.
 #
 # | you wrote | the field says | you meet it again as |

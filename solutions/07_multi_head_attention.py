@@ -3,7 +3,7 @@
 #
 # Imagine a playground. Every child wears a number, has a best friend, and has a rival. Stand next to one child and ask two things. *Which number does your friend wear? Which number does your rival wear?* The child looks at one, looks at the other, and answers.
 #
-# Self-attention with a single softmax cannot do that. It looks only once, so it brings home one blend of both numbers. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons". Their answer is the last piece of the Transformer's attention. It is **several small attentions side by side**. They are called heads, and they share the width of one.
+# Self-attention with a single softmax cannot do that. It looks only once, so it brings home one blend of both numbers. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons". Their answer is the last piece of the Transformer's attention. It is several small attentions side by side, called **heads**. Together they are as wide as one full attention. This is **multi-head attention**.
 #
 # **You will**
 #
@@ -11,7 +11,10 @@
 # - write the whole layer, and prove it equal to PyTorch's
 # - count what eight heads cost, train two heads on the playground, and silence one of them to see what it was worth.
 #
-# **You need** scaled dot-product attention (topic 06), `nn.Module` and a training loop in PyTorch (topic 02). One fact from PyTorch helps. `reshape` keeps the numbers in their order and only cuts the rows anew. `transpose` exchanges two axes.
+# **You need** scaled dot-product attention, `nn.Module` and a training loop in PyTorch. One fact from PyTorch helps. `reshape` keeps the numbers in their order and only cuts the rows anew. `transpose` exchanges two axes.
+#
+# <!-- needs: 02_cbow, 06_self_attention -->
+# You wrote a training loop in topic 02 and scaled dot-product attention in topic 06.
 #
 # Five short exercises, one training task and one written question take about 100 minutes. Everything trains in seconds on a laptop. Are you stuck? `hint("split_heads")` gives a hint, and a stronger one each time you call it.
 
@@ -50,7 +53,10 @@ for friend, rival in ((7, 0), (0, 7)):
 #
 # Two mixtures would do. One is for friends, and one is for rivals.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, $D$ the width of a word, $h$ heads, $d = D/h$ the width of one head.
+# **Dimensions.** A batch has $B$ sentences, each with $T$ queries and $S$ keys. A word has $D$ numbers (`d_model` or `width` in the code). There are $h$ heads, and each is $d = D/h$ wide.
+#
+# > <!-- needs: 03_rnn -->
+# > The letter $h$ was a hidden state in topic 03.
 #
 # ## Heads share the width
 #
@@ -61,9 +67,9 @@ for friend, rival in ((7, 0), (0, 7)):
 # | word 1 | 1 | 2 | 3 | 4 |
 # | word 2 | 5 | 6 | 7 | 8 |
 #
-# Two heads share the four columns. Head 1 gets columns 0 and 1, and head 2 gets columns 2 and 3. A query comes. Head 1 puts all its weight on word 1, so it finds $(1, 2)$. Head 2 puts half on each word, so it finds $\tfrac12 (3, 4) + \tfrac12 (7, 8) = (5, 6)$. Side by side, the two findings are $(1, 2, 5, 6)$, which is a vector of width 4 again.
+# Two heads share the four columns. Head 1 gets columns 0 and 1, and head 2 gets columns 2 and 3. A query comes. Head 1 puts all its weight on word 1, so it finds $(1, 2)$. Head 2 puts half on each word, so it finds $\tfrac12 (3, 4) + \tfrac12 (7, 8) = (5, 6)$. Side by side, the two outputs are $(1, 2, 5, 6)$, which is a vector of width 4 again.
 #
-# In general, each head $i$ has its own three matrices of shape $d \times D$. They are stored (out, in), and the lectures write the transposes. Each head attends with the narrow queries, keys and values that its matrices make. The findings of all heads are put side by side, which gives $h \cdot d = D$ numbers. A last matrix $W_o$ mixes them.
+# In general, each head $i$ has its own three matrices of shape $d \times D$. They are stored (out, in), and the lectures write the transposes. Each head attends with the narrow queries, keys and values that its matrices make. The outputs of all heads are put side by side, which gives $h \cdot d = D$ numbers. A last matrix $W_o$ mixes them.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i, \qquad \text{Output} = [\text{head}_1; \dots; \text{head}_h]\, W_o^\top .$$
 #
@@ -109,7 +115,7 @@ show.multi_head_attention.shares(split_heads)
 
 # %% solution="merge_heads"
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """x (B, h, T, d) -> (B, T, h * d): the heads' findings for each word side by side."""
+    """x (B, h, T, d) -> (B, T, h * d): the heads' outputs for each word side by side."""
     ### BEGIN SOLUTION
     return x.transpose(1, 2).flatten(2)
     ### END SOLUTION
@@ -125,23 +131,23 @@ print("in three heads:", split_heads(x, 3).tolist())
 print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 
 # %% [markdown]
-# Now you can write all of it. Project the words, split them, attend in every head, merge the findings, and mix them with $W_o$. Two things are new.
+# Now you can write all of it. Project the words, split them, attend in every head, merge the outputs, and mix them with $W_o$. Two things are new.
 #
 # First, queries may come from **other words** than keys and values. `x_q` asks, and `x_kv` is asked. In self-attention they are the same. A decoder that writes a translation and looks at the source sentence needs the difference.
 #
-# Second, there may be a **mask**. It is a boolean tensor that broadcasts to $(B, h, T, S)$, and it is `True` where a query may look. Here is a small example. A query has equal scores for three keys, so its weights are $(\tfrac13, \tfrac13, \tfrac13)$. With the mask `[True, False, True]` they become $(\tfrac12, 0, \tfrac12)$. The masked key gets the weight 0, and the other keys share the weight as if it did not exist. A query that may look at no key gets only weights of zero. In this notebook, `mask` is mostly `None`.
+# Second, there may be a mask. It is a boolean tensor that broadcasts to $(B, h, T, S)$, which means that PyTorch repeats its axes of length 1. It is `True` where a query may look. Here is a small example. A query has equal scores for three keys, so its weights are $(\tfrac13, \tfrac13, \tfrac13)$. With the mask `[True, False, True]` they become $(\tfrac12, 0, \tfrac12)$. The masked key gets the weight 0, and the other keys share the weight as if it did not exist. A query that may look at no key gets only weights of zero. In this notebook, `mask` is mostly `None`.
 #
 # <!-- needs: 09_masking -->
 # Topic 09 shows what masks are for.
 #
 # ### Exercise: `multi_head_attention` (about 25 minutes)
 #
-# Write it in two parts. `attend_in_heads` gets words that are projected already, and you will need it again for the layer. You may use `torch.softmax` from here on, but not torch's ready-made attention. The matrices are stored `(out, in)`, as before. Heads that do not divide the width are a `ValueError`, as in `split_heads`. Before you scale the scores, ask yourself how many products one score adds up.
+# Write it in two parts. `attend_in_heads` gets words that are projected already, and you will need it again for the layer. You may use `torch.softmax` from here on, but not torch's ready-made attention. The matrices are stored `(out, in)`, as before. Raise a `ValueError` when the number of heads does not divide the width. Before you scale the scores, ask yourself how many products one score adds up.
 
 
 # %% solution="multi_head_attention"
 def attend_in_heads(q, k, v, n_heads, mask=None):
-    """q (B, T, D), k and v (B, S, D) -> findings (B, T, D), merged, and weights (B, h, T, S)."""
+    """q (B, T, D), k and v (B, S, D) -> outputs (B, T, D), merged, and weights (B, h, T, S)."""
     ### BEGIN SOLUTION
     q, k, v = (split_heads(words, n_heads) for words in (q, k, v))
     scores = q @ k.mT / q.shape[-1] ** 0.5  # (B, h, T, S)
@@ -204,7 +210,7 @@ relations = {"friend": children[:, 2].tolist(), "rival": children[:, 3].tolist()
 show.multi_head_attention.head_maps(weights[0], shown, asking, relations)
 
 # %% [markdown]
-# Each child now has two distributions and gets two separate answers. $W_o$ was the identity here, so it changed nothing. In general it takes what the heads found, each in its own columns, and writes it where the next layer reads.
+# Each child now has two distributions and gets two separate answers. $W_o$ was the identity here, so it changed nothing. In general it takes the outputs of the heads, each in its own columns, and writes them where the next layer reads.
 #
 # ## The layer
 #
@@ -212,7 +218,7 @@ show.multi_head_attention.head_maps(weights[0], shown, asking, relations)
 #
 # ### Exercise: `MultiHeadAttention`, the layer (about 20 minutes)
 #
-# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. Your `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. The next cell shows one. Look at the names, and find the tensor that stacks several matrices on top of each other.
+# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. Your `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. A `state_dict()` is a dictionary from the name of each parameter to its tensor. The next cell shows one. Look at the names, and find the tensor that stacks several matrices on top of each other.
 
 # %%
 theirs = nn.MultiheadAttention(6, num_heads=2, batch_first=True)
@@ -290,7 +296,7 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 check("multi_head_parameters", multi_head_parameters)
 
 # %% [markdown]
-# What about the time? A head compares $T$ words with $T$ words, and each comparison multiplies $d$ pairs of numbers. So the scores of one head take $T^2 d$ multiplications, where $d$ is the width of that head. The next table is for the layer of the paper, which is 512 wide, and a sentence of 70 words. Predict one of its rows first.
+# What about the time? A head compares $T$ words with $T$ words, and each comparison multiplies $d$ pairs of numbers. So the scores of one head take $T^2 d$ multiplications, where $d$ is the width of that head. The next table is for a sentence of 70 words and the layer of *Attention is all you need* (2017), here called *the paper*. That layer is 512 wide. Predict one of its rows first.
 
 # %%
 predict("score_products_of_eight_heads")
@@ -312,9 +318,15 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your layer. Then write `train`, which takes batches until there are no more. Each batch has four tensors of shape $(B, S)$, and `answers` of shape $(B, S, Q)$. Here $Q = 2$, for the friend's number and the rival's. Let the loop take any $Q$, because later in this notebook it trains a model that answers a third question. Call `batches.log(loss)` once after each step. It records the loss and draws the curve.
+# Write `forward` around your layer. Then write `train`, which takes batches until there are no more. Each batch has four tensors of shape $(B, S)$, and `answers` of shape $(B, S, 2)$, for the friend's number and the rival's. Let the loop take any number of questions, because later in this notebook it trains a model that answers a third one. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
-# The judge asks your trained model about playgrounds that it has never seen, and measures the share of right answers for each question apart. Full marks need 98 % on each question, and 95 % on larger playgrounds.
+# The judge asks your trained model about playgrounds that it has never seen. For full marks, three measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | right numbers of friends | 98 % |
+# | right numbers of rivals | 98 % |
+# | right answers on playgrounds of 16 children | 95 % |
 
 
 # %% solution="multi_head_attention_task"
@@ -398,7 +410,7 @@ show.multi_head_attention.by_relation(
 )
 
 # %% [markdown]
-# A head may look at a child, but does the model use what it finds? To see what a head is *worth*, silence it. In this model $d = 32$, so the finding of head 1 stands in columns 0 to 31 when it meets $W_o$, and that of head 2 in columns 32 to 63. In general, head $i$ has columns $(i-1)\,d$ to $i d - 1$. Set those columns of $W_o$ to zero, and ask the questions again.
+# A head may look at a child, but does the model use what it finds? To see what a head is *worth*, silence it. In this model $d = 32$, so the output of head 1 stands in columns 0 to 31 when it meets $W_o$, and that of head 2 in columns 32 to 63. In general, head $i$ has columns $(i-1)\,d$ to $i d - 1$. Set those columns of $W_o$ to zero, and ask the questions again.
 
 
 # %%
@@ -451,13 +463,13 @@ parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
-# One head learns one of the questions, and chance decides which. It answers that one in about nine cases of ten, and the other in about a quarter. Guessing gets a tenth. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
+# One head learns one of the questions, and chance decides which. It answers that one in about nine cases of ten, and the other in about a quarter. Guessing gets a tenth. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. The head is not too small. It has only one softmax.
 #
 # Now look at the right end of the curves. In a layer of 64 heads each head has one column. Its query is a single number, and so is each key. Such a head cannot tell 26 names apart, but all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
 #
 # ## Heads in layers
 #
-# A third question is **which number does your friend's rival wear?** No single head can look there. A child knows its friend's name, but only the friend knows who its rival is. That takes two looks, one after the other, so it takes two layers. Each child keeps its own vector and adds what it hears. This sum is a residual connection. Without it, the second layer would no longer know which child is which. Your own loop trains both models, on batches with three answers.
+# A third question is **which number does your friend's rival wear?** No single head can look there. A child knows its friend's name, but only the friend knows who its rival is. That takes two looks, one after the other, so it takes two layers. Each child keeps its own vector and adds what it hears. This sum is called a **residual connection**. Without it, the second layer would no longer know which child is which. Your own loop trains both models, on batches with three answers.
 
 
 # %%
@@ -553,14 +565,14 @@ print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 # Write four to six sentences.
 
 # %% [markdown] question="multi_head_attention_question"
-# A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from which child. If it looks at only one of them, the other question must be guessed. Training settles for that. Width does not matter here, because it lengthens the vectors that are mixed and there is still only one mixture. Two heads have two distributions, and each leaves its finding in columns of its own, where the linear layer can read it.
+# A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from which child. If it looks at only one of them, the other question must be guessed. Training settles for that. Width does not matter here, because it lengthens the vectors that are mixed and there is still only one mixture. Two heads have two distributions, and each leaves its output in columns of its own, where the linear layer can read it.
 #
 # With as many heads as columns, parameters and multiplications are indeed the same. But every head has a single number for its query, its key and its value. A score is then a product of two numbers, which cannot tell 26 names apart, and the head brings home one number. There are many looks, and none of them is sharp. The friend has traded what each head can distinguish for the number of heads.
 
 # %% [markdown]
 # ## What you built
 #
-# You built **multi-head attention**, the layer that PyTorch calls `nn.MultiheadAttention` and section 3.2.2 of *Attention is all you need* describes. With `x_q` and `x_kv` the same, it is self-attention. With two different sequences, it is cross-attention. Setting columns of $W_o$ to zero is called head ablation, or head pruning when the head is removed for good.
+# You built multi-head attention, the layer that PyTorch calls `nn.MultiheadAttention` and section 3.2.2 of *Attention is all you need* describes. With `x_q` and `x_kv` the same, it is self-attention. With two different sequences, it is cross-attention. Setting columns of $W_o$ to zero is called head ablation, or head pruning when the head is removed for good.
 #
 # Heads look in several places at once, and layers look one after the other. Heads share the width, so more of them add no parameters. Training divides the work among them. And a tensor of the right shape may still hold the wrong numbers, so splitting and merging needed checks of their own.
 #

@@ -15,7 +15,7 @@ from course.reference import multi_head_attention as reference
     reference.multi_head_attention,
     shown=(1,),
     hints=(
-        "Print each shape: projected words, split words, scores, weights, the heads' findings, merged words.",
+        "Print each shape: projected words, split words, scores, weights, the heads' outputs, merged words.",
         "With one head it must equal plain attention followed by W_o. With two, compute the second head "
         "alone, by hand.",
         "Set W_o to zero, then W_v, then all x_kv. What should the output be each time, and what is it?",

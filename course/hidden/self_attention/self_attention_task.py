@@ -19,7 +19,7 @@ HALF = "better than guessing: half of them right"
         "Print the accuracy on one batch beside the loss. Guessing gives 10 %, a frequent digit 25 %. And yours?",
         "Which position of the layer's output belongs to the query? Draw that position's attention weights for a list.",
         "Does the loss move at all? Print it before and after one step. Does each batch make a gradient and a step?",
-        "At 97 or 98 %, does the loss still jump at the end of the curve? Then try shorter steps of the optimiser.",
+        "At 97 or 98 %, does the loss still jump at the end of the curve? Then try shorter steps of the optimizer.",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
