@@ -403,7 +403,7 @@ OURS: tuple[Topic, ...] = (
             Item("pretraining_loss", 2, 10),
             Item("next_sentence_pairs", 3, 15),
             Item("span_corrupt", 3, 15),
-            _task("bert", 6, 25, Budget(cpu=38_400, gpu=153_600)),
+            _task("bert", 6, 25, Budget(cpu=64_000, gpu=256_000)),
             Item("best_span", 3, 15),
             Item("quantise", 4, 20),
             Item("dequantise", 2, 10),

@@ -102,6 +102,7 @@ def bert_task(rng):
     some = asked(60, rng.seed())
     near = _at_most(_read("hidden words of 60 sentences", some, public=True), some, MARGIN)
     yield near.shows("log_loss_at_most", full=MARGIN, called="the loss of hidden words above the best possible")
+    yield from _rungs(near, some, ", on 60 sentences")
     tuned = _tuned("nouns without labels, in two splits, 75 % right", rng, 2, 0.75, public=True)
     yield tuned.shows("accuracy_at_least", full=FULL, called="accuracy on nouns without labels")
     yield from _less(tuned, ", in two splits")
@@ -110,14 +111,7 @@ def bert_task(rng):
     whole = _read(f"hidden words, at most {MARGIN} above the best possible", many, weight=2.0)
     yield _at_most(whole, many, MARGIN)
     yield _at_most(whole.judged_again("hidden words, at most 0.6 above the best possible"), many, 0.6)
-    usual = beings.language().frequencies.new_full((len(beings.words()),), 1e-6)
-    usual[: len(beings.language().words)] += beings.language().frequencies
-    frequencies = _row_sums(usual.log().expand(*many[2].shape, -1), many[2])
-    yield _at_most(whole.judged_again(KNOWS, weight=0.1), many, -0.1, frequencies)
-    nothing = (many[2] >= 0).sum(1) * math.log(len(beings.words()))
-    yield _at_most(
-        whole.judged_again("hidden words, hardly worse than knowing nothing", weight=0.1), many, 0.2, nothing
-    )
+    yield from _rungs(whole, many, "")
     tuned = _tuned("nouns without labels, in five splits, 85 % right", rng, 5, FULL, weight=3.0)
     yield tuned
     yield tuned.judged_again("in five splits, 75 % right", bar=0.75, weight=2.0)
@@ -138,6 +132,19 @@ def _at_most(case, drawn, margin, known=None):
     return case.law(
         "log_loss_at_most", of="logits", targets=labels, known=floor if known is None else known, margin=margin
     )
+
+
+def _rungs(case, drawn, of):
+    """The same answers by laxer bars, which tell mistakes apart."""
+    labels = drawn[2]
+    usual = _row_sums(_usual().log().expand(*labels.shape, -1), labels)
+    nothing = (labels >= 0).sum(1) * math.log(len(beings.words()))
+    first = f"hidden words, better than by how frequent they are{of}"
+    yield _at_most(case.judged_again(first, weight=0.1), drawn, -0.1, usual)
+    for title, margin, known in (("no worse than by their frequency", 0.1, usual),
+                                 ("hardly worse than knowing nothing", 0.2, nothing)):  # fmt: skip
+        again = case.judged_again(f"hidden words, {title}{of}", weight=0.1)
+        yield _at_most(again, drawn, margin, known).counts_with(first)
 
 
 def _tuned(title, rng, splits, bar, **options):

@@ -11,7 +11,7 @@ PREDICTIONS = (
         "heart. How often is it right about sentences whose five animals and five things it has never seen?",
         wrong(
             "about nine times in ten",
-            "Which word of a labelled sentence tells that its subject is an animal? Does that word occur in the others?",
+            "Which word of a labelled sentence tells that its subject is an animal? Do the others have that word?",
         ),
         right(
             "about half of the time",
