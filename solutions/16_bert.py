@@ -100,7 +100,7 @@ check("pack_pairs", pack_pairs)
 #
 # Two kinds of logits come from the vectors behind the last layer.
 #
-# - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied as in topic 15.
+# - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied, as in topic 10.
 # - **Pairs.** The vector of `[CLS]` goes through a linear layer and a tanh, and then through another linear layer to two logits.
 #
 # The next cell gives you the weights. The initial deviation of the tables, $1/\sqrt{D}$, matters here, as you can try out at the end. `blocks.EncoderLayer` is topic 10's layer in its post-norm form.
@@ -272,7 +272,7 @@ for name, ids in zip(("inputs", "targets"), found):
 # %%
 V = len(beings.words())
 for sentence in beings.language().draw_sentences(4, torch.Generator().manual_seed(5)):
-    print("no label:", beings.decode(torch.tensor(sentence)))
+    print("no label:      ", beings.decode(torch.tensor(sentence)))
 
 
 def split(number, labels=beings.LABELS):
@@ -283,9 +283,9 @@ def split(number, labels=beings.LABELS):
     return [(ids, torch.zeros_like(ids), mask, label) for ids, mask, label in parts]
 
 
-for part in split(0):
-    for ids, label in list(zip(part[0], part[3]))[:2]:
-        print(f"label {label}: ", beings.decode(ids))
+for name, (ids, _, _, labels) in zip(("with labels", "asked about"), split(0)):
+    for label in (1, 0):
+        print(f"{name}, {label}: {beings.decode(ids[labels == label][0])}")
 
 # %% [markdown]
 # The classifier is a BERT with a **head**, which is one linear layer on the vector of `[CLS]`. `tune` is a training loop as you have written many. Its learning rate is small, because the weights of the body are already good.
@@ -417,6 +417,8 @@ curves = {
 show.bert.accuracy_by_labels(numbers, curves)
 
 # %% [markdown]
+# Twenty labels are enough for the pretrained model, and four already help. Fresh weights gain nothing from more labels, because no label is about the nouns they are asked for.
+#
 # **A mistake that nobody sees.** A student's loss fell to 0.5 nats, while the best possible loss is near 1.9. She was proud of it. Her loss asked for *every* word, also for those that stand in the input, and copying a visible word costs nearly nothing. Her accuracy after fine-tuning was as good as anyone's, because hidden words were among the words asked for. Nothing but the printed number was wrong, for it was too good to be true. If a loss looks too good, find out what the best possible one is.
 #
 # ## One answer for each word: question answering
@@ -468,6 +470,8 @@ print([round(level, 3) for level in NF4.tolist()])
 show.bert.levels(model.layers[0].up.weight.detach().cpu(), NF4)
 
 # %% [markdown]
+# The levels are close together where most weights are. The two small peaks at −1 and 1 come from the division that follows.
+#
 # Weights are not between −1 and 1. So they are cut into **blocks**, and each block has a **scale**, the largest absolute weight in it. Here is a matrix with a block for each row.
 #
 # $$W = \begin{pmatrix} 0.4 & -0.2 & 0.1 & 0 \\ 2 & -1 & 0.3 & -1.6 \end{pmatrix}$$
@@ -625,7 +629,7 @@ print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2
 #
 # ## Play
 #
-# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verb gives the most away? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing?
+# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verb gives the most away? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in thirty is exchanged for another one.)
 
 # %%
 show.bert.guesser(model)
@@ -662,7 +666,7 @@ show.bert.guesser(model)
 # - **How much reading?** Train with `fit(..., variant="short")` and stop after 150 batches. When does the model begin to know animals from things, and what was the loss then?
 # - **Pool.** Let the head read the mean over all words in place of `[CLS]`, with frozen weights. Which vector knows more before fine-tuning?
 # - **Quantise the scales.** QLoRA stores the scales in eight bits, too ("double quantisation"). How many bits does a weight take then, for blocks of 64?
-# - **Read.** J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), is sections 2 to 9 of this notebook. Y. Liu and others, [RoBERTa](https://arxiv.org/abs/1907.11692) (2019), took out what was not needed. C. Raffel and others, [T5](https://arxiv.org/abs/1910.10683) (2020), compare ways of hiding on 70 pages. T. Dettmers and others, [QLoRA](https://arxiv.org/abs/2305.14314) (2023), has NF4 in its appendix.
+# - **Read.** J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe the model and its two tasks in section 3, and question answering in section 4. Y. Liu and others, [RoBERTa](https://arxiv.org/abs/1907.11692) (2019), took out what was not needed. C. Raffel and others, [T5](https://arxiv.org/abs/1910.10683) (2020), compare many ways of hiding words. T. Dettmers and others, [QLoRA](https://arxiv.org/abs/2305.14314) (2023), has NF4 in its appendix.
 #
 # - **Next.** BERT's attention compares every word with every other one, and so does GPT's. The cost grows with the square of the length. There are models whose state does not grow at all, such as RWKV and Mamba. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023), begin with that problem.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,12 +64,11 @@ def levels(W: Tensor, levels: Tensor, block: int = 64) -> Figure:
         axes.hist(
             unit.tolist(), bins=61, range=(-1, 1), color=GREY, label="weights, divided by the scale of their block"
         )
-        for number, level in enumerate(levels.tolist()):
-            axes.axvline(level, color=BLUE, linewidth=1.3, label="levels of NF4" if number == 0 else None)
-        axes.set(title="Where are the weights, and where are the levels?", xlabel="weight / scale", ylabel="weights")
-        axes.grid(visible=False)
         top = axes.get_ylim()[1]
-        axes.set_ylim(0, 1.3 * top)
+        axes.vlines(levels.tolist(), 0, top, color=BLUE, linewidth=1.3, label="levels of NF4")
+        axes.set(title="Where are the weights, and where are the levels?", xlabel="weight / scale", ylabel="weights")
+        axes.set_ylim(0, 1.2 * top)
+        axes.grid(visible=False)
         axes.legend(loc="upper left", fontsize=9, ncols=2)
         inner = float(((unit > levels[4]) & (unit < levels[11])).float().mean())
         return finished(
@@ -97,7 +97,7 @@ def guesser(model: Callable[..., Any]) -> VBox:
         try:
             ids, hidden = read(typed.value)
         except ValueError as why:
-            said.value = str(why)
+            said.value = escape(str(why))
             return
         with torch.no_grad():
             found = _guesses(model, ids)
