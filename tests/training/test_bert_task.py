@@ -1,6 +1,18 @@
 """Reading before fine-tuning over ten seeds: the notebook's loops clear every bar, and the commonest bugs do not.
 
-MEASURED
+Measured on one core with the budget of the syllabus (64,000 sentences, 8 to 10 s of training), ten seeds. The loss is
+in nats a hidden word above the best possible, 1.94. The accuracy is about nouns without labels, five splits each.
+
+    the notebook's loops                     0.03 - 0.06     98.5 - 100 %
+    LoRA and QLoRA of rank 4                 as above        96 - 100 %, 99 - 100 %
+    the head alone, on [CLS] or the mean     as above        69 - 95 %, 86 - 97 %
+    fifty labels alone                                       44 - 57 %
+    the mask turned round, three seeds       0.88 - 0.90     43 - 58 %
+    nothing hidden                           4.76            49 %
+    the loss of every word, three seeds      0.06 - 0.10     99.6 - 100 %
+    a learning rate of 0.0002, of 0.03       0.81, 1.20      51 %, 52 %
+
+After 600 of the 1,000 batches the worst of ten seeds had 89 %, with single splits at 73 %.
 """
 
 from __future__ import annotations
