@@ -393,6 +393,27 @@ OURS: tuple[Topic, ...] = (
         builds_on=("encoder_decoder", "tokens"),
         predictions=("cache_of_a_large_model", "likeliest_of_four_at_half_the_temperature"),
     ),
+    Topic(
+        16,
+        "bert",
+        "Learn first, then specialise: BERT, T5, QLoRA",
+        "BERT, and fine-tuning with few labels",
+        (
+            Item("pack_pairs", 3, 15),
+            Item("Bert", 5, 25),
+            Item("pretraining_loss", 2, 10),
+            Item("next_sentence_pairs", 3, 15),
+            Item("span_corrupt", 3, 15),
+            _task("bert", 6, 25, Budget(cpu=64_000, gpu=256_000)),
+            Item("best_span", 3, 15),
+            Item("quantise", 4, 20),
+            Item("dequantise", 2, 10),
+            Item("QLoRALinear", 4, 20),
+            _question("bert"),
+        ),
+        builds_on=("masking", "lora", "tokens"),
+        predictions=("nouns_without_labels", "four_bits_beside_an_outlier"),
+    ),
 )
 
 

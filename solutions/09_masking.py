@@ -776,6 +776,9 @@ show.masking.painter(masked_softmax)
 #
 # <!-- needs: 15_gpt -->
 # Topic 15 takes your causal language model further, to a GPT that is built like today's large ones.
+#
+# <!-- needs: 16_bert -->
+# Topic 16 trains a model on hidden words, and then teaches it a task from fifty labels.
 
 # %%
 progress()

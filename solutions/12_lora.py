@@ -638,6 +638,9 @@ show.lora.explorer(matrices, best_rank_r)
 #
 # <!-- needs: 13_tokens -->
 # - **Next.** So far a word was a row of a table. Topic 13 cuts words into pieces, so that no text is unknown.
+#
+# <!-- needs: 16_bert -->
+# Topic 16 keeps the frozen weights in four bits and trains LoRA on top of them.
 
 # %%
 progress()

@@ -1,6 +1,8 @@
 """What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
+from .hidden_words import mlm_corrupt
+from .low_rank import add_low_rank
 from .positions import rope, waves
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
@@ -20,6 +22,8 @@ __all__ = [
     "OneGate",
     "PairSlots",
     "ViT",
+    "add_low_rank",
+    "mlm_corrupt",
     "one_thread",
     "rope",
     "waves",

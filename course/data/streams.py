@@ -76,6 +76,13 @@ def gpt_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def bert_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Sentences about animals and things, in BERT's form, batches of similar lengths: ids (B, T), mask (B, T)."""
+    from .beings import batches
+
+    return batches(generator)
+
+
 def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Associative recall: keys (B, S), values (B, S), query (B,), answer (B,)."""
     from .recall import batches
@@ -126,5 +133,6 @@ STREAMS: dict[str, Stream] = {
     "lora_task": lora_task,
     "tokens_task": tokens_task,
     "hidden_states_task": hidden_states_task,
+    "bert_task": bert_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from . import stand_ins
+from .held import bytes_held
 from .nested import leaves, mapped
 from .recording import Raised, Recording
 from .script import Script, Step
@@ -60,6 +61,7 @@ class _Run:
             "train": self._train,
             "make": self._make,
             "learning": self._learning,
+            "held": self._held,
         }
 
     def finish(self) -> Recording:
@@ -160,6 +162,9 @@ class _Run:
 
     def _learning(self, step: Step) -> dict[str, int]:
         return {name: p.numel() for name, p in self._parameters(step).items() if p.requires_grad}
+
+    def _held(self, step: Step) -> int:
+        return bytes_held(self.kept[step.on])
 
     def _fill(self, step: Step) -> None:
         seed, scale = step.args

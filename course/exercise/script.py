@@ -16,7 +16,9 @@ from torch import Tensor
 from .nested import leaves, mapped
 from .values import Ref, StandIn
 
-Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train", "make", "learning"]
+Verb = Literal[
+    "call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train", "make", "learning", "held"
+]
 TOLERANCE = 1e-6
 """rtol = atol in float64; float32 constants in a float64 computation stay within it."""
 FLOAT32_TOLERANCE = 1e-4
@@ -203,6 +205,10 @@ class Case:
     def learning(self, on: str = "model", into: str = "what learns") -> Case:
         """Records what of a module asks for a gradient: the parameters' names, and how many numbers each holds."""
         return self._then(Step("learning", into, on))
+
+    def held(self, on: str = "model", into: str = "bytes held") -> Case:
+        """Records how many bytes of tensors an object holds, wherever it keeps them. Laws judge the number."""
+        return self._then(Step("held", into, on))
 
     # -- how it is judged ----------------------------------------------------------------------------------------
 

@@ -18,6 +18,9 @@ from course.exercise.values import Other, plain
 from .forged import twisted
 
 HALF = torch.tensor([0.5, 0.5], dtype=torch.float64)
+TEXTS = [[(1,), (2,)], [(9,)]]
+TRUE_PAIRS = ([((1,), (2,))], torch.tensor([1]))
+
 CASES = [
     ("equal", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
@@ -28,6 +31,33 @@ CASES = [
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.ones(3, 2)}),
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.eye(3)}),
     ("rows_follow", {"rows": torch.tensor([1, 0])}, {"out": torch.eye(2)}, {"out": torch.eye(2)[[0, 1, 0]]}),
+    (
+        "one_pair_for_each_neighbour",
+        {"documents": TEXTS},
+        {"out": TRUE_PAIRS},
+        {"out": ([((1,), (2,))], torch.ones(2).long())},
+    ),
+    ("next_ones_are_next", {"documents": TEXTS}, {"out": TRUE_PAIRS}, {"out": ([((1,), (9,))], torch.tensor([1]))}),
+    ("others_are_not_next", {"documents": TEXTS}, {"out": TRUE_PAIRS}, {"out": ([((1,), (2,))], torch.tensor([0]))}),
+    ("others_are_strangers", {"documents": TEXTS}, {"out": TRUE_PAIRS}, {"out": ([((1,), (1,))], torch.tensor([0]))}),
+    (
+        "every_stranger_comes",
+        {"documents": TEXTS},
+        {"out": [TRUE_PAIRS, ([((1,), (9,))], torch.tensor([0]))]},
+        {"out": [TRUE_PAIRS]},
+    ),
+    (
+        "labels_are_tossed",
+        {"group": 1},
+        {
+            "out": ([((1,), (2,))] * 100, torch.arange(100) % 2),
+            EXPECTED: {"out": ([((1,), (2,))] * 100, torch.arange(100) % 2)},
+        },
+        {
+            "out": ([((1,), (2,))] * 100, torch.ones(100).long()),
+            EXPECTED: {"out": ([((1,), (2,))] * 100, torch.arange(100) % 2)},
+        },
+    ),
     ("sums_to_one", {}, {"out": HALF}, {"out": HALF * 1.01}),
     ("bounded", {"low": 0.0, "high": 1.0}, {"out": HALF}, {"out": -HALF}),
     ("positive", {}, {"out": HALF}, {"out": torch.zeros(2)}),

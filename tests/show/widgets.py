@@ -9,10 +9,11 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import dates, phrases, wordnet
+from course.data import beings, dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     bahdanau_attention,
+    bert,
     cbow,
     encoder_decoder,
     gpt,
@@ -76,6 +77,11 @@ def _next_tokens() -> Any:
     return show.gpt.sampler(gpt.GPT(**wordnet.SIZES), gpt.next_token)
 
 
+def _hidden_words() -> Any:
+    torch.manual_seed(0)
+    return show.bert.guesser(bert.Bert(len(beings.words()), 12, 2, 17, 1).eval())
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -100,6 +106,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
+    "16 guesser": _hidden_words,
 }
 
 

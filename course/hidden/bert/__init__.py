@@ -1,0 +1,1 @@
+"""Hidden tests of topic 16, BERT, T5 and QLoRA: a module an exercise."""

@@ -1,0 +1,674 @@
+# %% [markdown]
+# # 16 Learn first, then specialise: BERT, T5, QLoRA
+#
+# Somebody has marked fifty sentences by hand. A sentence gets a 1 if its subject is an animal.
+#
+# | sentence | label |
+# |---|---|
+# | `this small goat vanishes .` | 1 |
+# | `every ladder turns .` | 0 |
+#
+# Now answer for `that fox waits .` You know the answer, although no label was about a fox. You have met foxes in other sentences, and they growled and slept there.
+#
+# A network that learns from these fifty labels alone cannot do that. But sentences *without* labels cost nothing, and we have as many as we like. **Can a network read first, and learn the task afterwards?** In 2018 a model called BERT showed that it can, and most of the language models you will meet at work are made in these two steps.
+#
+# **You will**
+#
+# - write BERT, which reads one sentence or two, and what it learns from
+# - pretrain it on hidden words, and fine-tune it on fifty labels
+# - write the other form of hidden words, T5's, and the best answer span of a text
+# - store a model in four bits a weight and fine-tune it all the same, which is QLoRA.
+#
+# **You need** masked words and masks (topic 09), the encoder layer (topic 10), LoRA (topic 12) and pieces of words (topic 13). Nine exercises, one training task and one written question take about three hours. The training takes ten seconds. Call `hint("pack_pairs")` if you are stuck.
+
+# %%
+import copy
+import math
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course.data import beings
+
+# %% [markdown]
+# ## The whole picture
+#
+# | step | text | labels | what the model learns |
+# |---|---|---|---|
+# | **pretraining** | any number of sentences | none, hidden words are the labels | which words go together |
+# | **fine-tuning** | fifty sentences | 0 or 1 | which of these things the task asks for |
+#
+# BERT is the encoder of topic 10. Every word sees every other word, and comes out as a vector. Those vectors are put to several uses. The vector of a hidden word says which word it was. The first token is no word at all. It is called `[CLS]`, for *classification*, and its vector stands for the whole sentence.
+#
+# **Dimensions.** A batch has $B$ rows of $T$ tokens. A vector has width $D$, and the vocabulary has $V$ words.
+#
+# ## Sentences side by side
+#
+# BERT reads one sentence or two. Take $a = (5, 6)$ and $b = (7)$. In the same batch there are $a = (8)$ and $b = (9, 4, 9)$. Let `[CLS]` be 101 and `[SEP]` be 102. These are the three tensors that BERT gets.
+#
+# | | | | | | | | |
+# |---|---|---|---|---|---|---|---|
+# | ids | 101 | 5 | 6 | 102 | 7 | 102 | 0 |
+# | segments | 0 | 0 | 0 | 0 | 1 | 1 | 0 |
+# | mask | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | |
+# | ids | 101 | 8 | 102 | 9 | 4 | 9 | 102 |
+# | segments | 0 | 0 | 0 | 1 | 1 | 1 | 1 |
+# | mask | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+#
+# `[SEP]` *separates* the sentences and also ends the second one. The segments say which sentence a token belongs to. The first `[SEP]` belongs to the first sentence.
+#
+# ### Exercise: `pack_pairs` (about 15 minutes)
+#
+# Padding has the id 0, the segment 0 and a mask of False. Take care, because 0 may also be the id of a word, and such a word is real. If `second` is `None`, a row is `[CLS] a [SEP]`. Ids and segments are LongTensors. `pad_sequence(rows, batch_first=True)` puts rows of different lengths into one tensor.
+
+
+# %% solution="pack_pairs"
+def pack_pairs(
+    first: list[torch.Tensor], second: list[torch.Tensor] | None, cls: int, sep: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Sentences or pairs, each a LongTensor -> ids, segments and mask, (B, T) each."""
+    ### BEGIN SOLUTION
+    rows, segments = [], []
+    for i, a in enumerate(first):
+        row = [cls, *a.tolist(), sep]
+        kinds = [0] * len(row)
+        if second is not None:
+            row += [*second[i].tolist(), sep]
+            kinds += [1] * (len(row) - len(kinds))
+        rows.append(torch.tensor(row))
+        segments.append(torch.tensor(kinds))
+    ids = pad_sequence(rows, batch_first=True)
+    lengths = torch.tensor([len(row) for row in rows])
+    mask = torch.arange(ids.shape[1]) < lengths[:, None]
+    return ids, pad_sequence(segments, batch_first=True), mask
+    ### END SOLUTION
+
+
+# %% check="pack_pairs"
+check("pack_pairs", pack_pairs)
+
+# %% [markdown]
+# ## The model
+#
+# Three embeddings are added for each token, one for its word, one for its position and one for its segment. The sum goes through a norm. Take $D = 2$ and a token with word $(1, 0)$, position $(0, 2)$ and segment $(0, 1)$. The sum is $(1, 3)$. Its mean is 2 and its deviation 1, so the norm makes it $(-1, 1)$. The encoder layers follow.
+#
+# $$x = \text{norm}\big(\text{words}[\text{id}] + \text{positions}[t] + \text{segments}[s]\big)$$
+#
+# Two kinds of logits come from the vectors behind the last layer.
+#
+# - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied, as in topic 10.
+# - **Pairs.** The vector of `[CLS]` goes through a linear layer and a tanh, and then through another linear layer to two logits.
+#
+# The next cell gives you the weights. The initial deviation of the tables, $1/\sqrt{D}$, matters here, as you can try out at the end. `blocks.EncoderLayer` is topic 10's layer in its post-norm form.
+
+
+# %%
+class BertWeights(nn.Module):
+    """All weights of a BERT. The class below computes with them."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_len=64, dropout=0.1):
+        super().__init__()
+        self.words = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.segments = nn.Embedding(2, d_model)
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(
+            blocks.EncoderLayer(d_model, n_heads, d_ff, dropout) for _ in range(n_layers)
+        )
+        self.pooler = nn.Linear(d_model, d_model)
+        self.pair = nn.Linear(d_model, 2)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+        for table in (self.words, self.positions, self.segments):
+            nn.init.normal_(table.weight, std=d_model**-0.5)
+
+
+# %% [markdown]
+# ### Exercise: `Bert` (about 25 minutes)
+#
+# In `forward`, apply `self.dropout` right behind the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. The tanh stands between `self.pooler` and `self.pair`.
+
+
+# %% solution="Bert"
+class Bert(BertWeights):
+    def forward(self, ids, segments, mask):
+        """ids, segments and mask (B, T) -> vectors (B, T, D) and pair logits (B, 2)."""
+        ### BEGIN SOLUTION
+        places = torch.arange(ids.shape[1], device=ids.device)
+        x = self.words(ids) + self.positions(places) + self.segments(segments)
+        x = self.dropout(self.norm(x))
+        for layer in self.layers:
+            x = layer(x, mask[:, None, None, :])
+        return x, self.pair(torch.tanh(self.pooler(x[:, 0])))
+        ### END SOLUTION
+
+    def word_logits(self, words):
+        """Vectors (..., D) -> logits (..., V), with the embeddings as weights."""
+        ### BEGIN SOLUTION
+        return F.linear(words, self.words.weight, self.bias)
+        ### END SOLUTION
+
+
+# %% check="Bert"
+check("Bert", Bert)
+
+# %% [markdown]
+# ## What it learns from
+#
+# Topic 09's `mlm_corrupt` hides words. A label of −100 says that a word is not asked for. The other labels are the hidden words. BERT learned from a second task at the same time. It got two sentences, and it had to say whether the second one follows the first in a text. So its loss has two parts.
+#
+# Suppose two words of a batch are hidden, and the model gives the right ones the probabilities $\tfrac12$ and $\tfrac18$. The mean of their losses is $(0.693 + 2.079) / 2 = 1.386$. Two pairs get the right answer with probability $0.8$ and $0.5$, which costs $(0.223 + 0.693) / 2 = 0.458$. The loss is the sum, $1.844$.
+#
+# ### Exercise: `pretraining_loss` (about 10 minutes)
+#
+# Add the mean over hidden words and the mean over pairs. In a small batch it may happen that no word is hidden. Then the first part is 0.
+
+
+# %% solution="pretraining_loss"
+def pretraining_loss(word_logits, labels, pair_logits, is_next) -> torch.Tensor:
+    """Logits (B, T, V), labels (B, T), pair logits (B, 2), is_next (B,) -> a scalar."""
+    ### BEGIN SOLUTION
+    hidden = labels != -100
+    words = F.cross_entropy(word_logits[hidden], labels[hidden], reduction="sum")
+    return words / hidden.sum().clamp(min=1) + F.cross_entropy(pair_logits, is_next)
+    ### END SOLUTION
+
+
+# %% check="pretraining_loss"
+check("pretraining_loss", pretraining_loss)
+
+# %%
+word_logits = torch.tensor([[[0.5, 0.5], [0.125, 0.875], [0.9, 0.1]]]).log()
+pair_logits = torch.tensor([[0.2, 0.8], [0.5, 0.5]]).log()
+labels, is_next = torch.tensor([[0, 0, -100]]), torch.tensor([1, 0])
+print(f"{pretraining_loss(word_logits, labels, pair_logits, is_next):.3f}")
+
+# %% [markdown]
+# ## True and false neighbours
+#
+# Where do the pairs come from? Take two documents, the first with the sentences A, B and C, the second with D and E. A and B are neighbours, and so are B and C, and D and E. That makes three pairs. For each pair, toss a coin. Heads keeps the true second sentence and gives the label 1. Tails puts a **stranger** in its place and gives the label 0. For A·B a stranger is D or E. It is not C, because C comes from the same document and may well look like a next sentence.
+#
+# ### Exercise: `next_sentence_pairs` (about 15 minutes)
+#
+# Go through all neighbours in order, and through each document by itself. A stranger is any sentence of **another** document. It must not *equal* the true second sentence, since the same sentence can stand in two documents. Every such sentence must be possible. Let all chance come from `generator`. In this course 1 means "is next". BERT's own code has it the other way round.
+
+
+# %% solution="next_sentence_pairs"
+def next_sentence_pairs(
+    documents: list[list[tuple[int, ...]]], generator: torch.Generator
+) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], torch.Tensor]:
+    """Pairs of sentences, and labels (N,), a LongTensor with 1 for "is next"."""
+    ### BEGIN SOLUTION
+    pairs, labels = [], []
+    for number, document in enumerate(documents):
+        others = [s for i, other in enumerate(documents) if i != number for s in other]
+        for sentence, true in pairwise(document):
+            strangers = [s for s in others if s != true]
+            label = int(torch.randint(2, (), generator=generator))
+            place = int(torch.randint(len(strangers), (), generator=generator))
+            pairs.append((sentence, true if label else strangers[place]))
+            labels.append(label)
+    return pairs, torch.tensor(labels)
+    ### END SOLUTION
+
+
+# %% check="next_sentence_pairs"
+check("next_sentence_pairs", next_sentence_pairs)
+
+# %% [markdown]
+# Was the second task worth it? Two years later a paper called RoBERTa left it out, trained longer, and got better results. A stranger from another document often has another *subject*, so a model can answer by the words alone and learns little about order. We tried the task on small texts of this course, and in half a minute its loss did not move from $\log 2$, which is guessing. So you will pretrain on hidden words only.
+#
+# ## What else can be hidden: T5
+#
+# BERT hides single words, each behind a `[MASK]` of its own. The lecture's example of an encoder with a decoder is T5. It hides **spans**, and a span of any length becomes a single token, a **sentinel**. The decoder writes what is missing.
+#
+# | | |
+# |---|---|
+# | text | Thank you **for inviting** me to your party **last** week |
+# | inputs | Thank you `<X>` me to your party `<Y>` week |
+# | targets | `<X>` for inviting `<Y>` last `<Z>` |
+#
+# In the targets each sentinel announces the words of its span. One more sentinel, `<Z>`, says that all is told. So the model must also find out how many words are missing.
+#
+# ### Exercise: `span_corrupt` (about 15 minutes)
+#
+# Everything is a list of whole numbers. The spans come in order, and they neither overlap nor touch. There are more sentinels than spans. Use the first ones in order, and let the one after the last used end the targets. Without any span, the inputs are the ids, and the targets are the first sentinel alone.
+
+
+# %% solution="span_corrupt"
+def span_corrupt(
+    ids: list[int], starts: list[int], lengths: list[int], sentinels: list[int]
+) -> tuple[list[int], list[int]]:
+    """The inputs of the encoder, and the targets of the decoder."""
+    ### BEGIN SOLUTION
+    inputs, targets, place = [], [], 0
+    for start, length, sentinel in zip(starts, lengths, sentinels):
+        inputs += ids[place:start] + [sentinel]
+        targets += [sentinel] + ids[start : start + length]
+        place = start + length
+    return inputs + ids[place:], targets + [sentinels[len(starts)]]
+    ### END SOLUTION
+
+
+# %% check="span_corrupt"
+check("span_corrupt", span_corrupt)
+
+# %%
+text = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
+numbers = {word: place for place, word in enumerate([*text, "<X>", "<Y>", "<Z>"])}
+found = span_corrupt([numbers[word] for word in text], [2, 8], [2, 1], [10, 11, 12])
+for name, ids in zip(("inputs", "targets"), found):
+    print(f"{name:<8}", *([*numbers][number] for number in ids))
+
+# %% [markdown]
+# ## Fifty labels
+#
+# Back to the goat and the ladder. `beings` is a small language about ten animals and ten things. Three sentences in four have a verb that only one kind does, since a fox growls and a lamp flickers. The **labelled** sentences are harder. Their verbs are neutral, so only the subject tells. A second noun may stand behind a preposition, and it distracts. And labels are given for half of the nouns only. You are asked about the other half.
+
+# %%
+V = len(beings.words())
+for sentence in beings.language().draw_sentences(4, torch.Generator().manual_seed(5)):
+    print("no label:      ", beings.decode(torch.tensor(sentence)))
+
+
+def split(number, labels=beings.LABELS):
+    """Labelled sentences about half of the nouns, and 300 about the other half."""
+    dice = torch.Generator().manual_seed(number)
+    with_labels, without = beings.halves(dice)
+    parts = beings.labelled(labels, with_labels, dice), beings.labelled(300, without, dice)
+    return [(ids, torch.zeros_like(ids), mask, label) for ids, mask, label in parts]
+
+
+for name, (ids, _, _, labels) in zip(("with labels", "asked about"), split(0)):
+    for label in (1, 0):
+        print(f"{name}, {label}: {beings.decode(ids[labels == label][0])}")
+
+# %% [markdown]
+# The classifier is a BERT with a **head**, which is one linear layer on the vector of `[CLS]`. `tune` is a training loop as you have written many. Its learning rate is small, because the weights of the body are already good.
+
+
+# %%
+class Classifier(nn.Module):
+    """A BERT and a head on the vector of `[CLS]`."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body, self.head = body, nn.Linear(body.words.embedding_dim, 2)
+
+    def forward(self, ids, segments, mask):
+        words, _ = self.body(ids, segments, mask)
+        return self.head(words[:, 0])
+
+
+def tune(classifier, ids, segments, mask, labels, lr=1e-3):
+    """Fine-tunes what can learn in a classifier: twelve epochs of batches of ten."""
+    learning = [p for p in classifier.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=lr)
+    classifier.train()
+    for _ in range(12):
+        for rows in torch.randperm(len(ids)).split(10):
+            logits = classifier(ids[rows], segments[rows], mask[rows])
+            loss = F.cross_entropy(logits, labels[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    classifier.eval()
+
+
+# %%
+predict("nouns_without_labels")
+
+# %% [markdown]
+# ### Exercise: pretrain and fine-tune (about 25 minutes)
+#
+# Write a loop and a method.
+#
+# **`train(model, batches)` pretrains.** A batch holds the ids and the mask of 64 single sentences of similar length, $(64, T)$ each. All segments are 0. Hide words anew in each batch, with `blocks.mlm_corrupt(ids, special, V, mask_id, generator, p)`, which works like yours of topic 09. `beings.is_special(ids)` and `beings.mask_id()` help. Our sentences are short, so hide 30 % instead of 15 %. The loss is the cross-entropy of the **hidden words only**. A post-norm stack needs some care. We use AdamW with a learning rate of 0.006. It rises over the first tenth of the `len(batches)` steps and then falls to zero. Gradients are clipped to a norm of 1. Call `batches.log(loss)` in each step.
+#
+# **`finetuned(...)`** is a method of the model. It returns a `Classifier`, tuned on the labels that it is given. It must tune a *copy* of the model, because the judge fine-tunes your model several times, each time on other nouns.
+#
+# The judge asks two things. The **loss on hidden words** is compared with the best possible one, which the language itself knows. Full marks need a loss of at most 0.3 nats a word above it, and 0.6 earns a part. The **accuracy** is that on sentences about nouns without labels, as a mean over five splits of the nouns. Full marks need 85 %. Means of 75 % and 65 % earn a part of the points.
+
+
+# %% solution="bert_task"
+def train(model, batches):
+    """Pretrains on `for ids, mask in batches`, (64, T) each, and logs each loss."""
+    ### BEGIN SOLUTION
+    optimizer = torch.optim.AdamW(model.parameters(), lr=6e-3)
+    steps, dice = len(batches), torch.Generator().manual_seed(0)
+    for step, (ids, mask) in enumerate(batches):
+        rate = min((step + 1) / (0.1 * steps), (steps - step) / (0.9 * steps))
+        optimizer.param_groups[0]["lr"] = 6e-3 * rate
+        special = beings.is_special(ids)
+        inputs, labels = blocks.mlm_corrupt(ids, special, V, beings.mask_id(), dice, 0.3)
+        words, _ = model(inputs, torch.zeros_like(ids), mask)
+        loss = F.cross_entropy(model.word_logits(words).flatten(0, 1), labels.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        batches.log(loss)
+    ### END SOLUTION
+
+
+class Reader(Bert):
+    """A BERT that can be fine-tuned."""
+
+    def finetuned(self, ids, segments, mask, labels):
+        """A classifier (ids, segments, mask) -> logits (B, 2). This model stays as it is."""
+        ### BEGIN SOLUTION
+        classifier = Classifier(copy.deepcopy(self)).to(ids.device)
+        tune(classifier, ids, segments, mask, labels)
+        return classifier
+        ### END SOLUTION
+
+
+# %%
+SIZES = (V, 48, 4, 96, 2)  # words, width, heads, width of the feed-forward network, layers
+record = fit("bert_task", lambda: Reader(*SIZES), train)
+model = record.model
+
+# %% check="bert_task"
+check("bert_task", record.model)
+
+# %% [markdown]
+# What did reading help? The next cell fine-tunes your model and one with fresh weights, on the same labels.
+
+
+# %%
+def accuracy(classifier, part):
+    ids, segments, mask, labels = (tensor.to(device()) for tensor in part)
+    with torch.no_grad():
+        return (classifier(ids, segments, mask).argmax(1) == labels).float().mean().item()
+
+
+def over_splits(make, splits=5, labels=beings.LABELS):
+    """The mean accuracy of `make(labelled part)` on nouns without labels."""
+    found = []
+    for number in range(splits):
+        seed(number)
+        labelled, others = split(number, labels)
+        found.append(accuracy(make([part.to(device()) for part in labelled]), others))
+    return sum(found) / len(found)
+
+
+def from_scratch(part):
+    return Reader(*SIZES).to(device()).finetuned(*part)
+
+
+print(f"fresh weights: {over_splits(from_scratch):.0%} right about nouns without labels")
+print(f"pretrained:    {over_splits(lambda part: model.finetuned(*part)):.0%}")
+
+# %% [markdown]
+# Fresh weights learn the fifty labels by heart and guess on all other nouns. The pretrained model has never heard that there are animals. But foxes and goats go with the same verbs, so their vectors came to lie together. The fifty labels only had to say which of the two groups is called 1.
+#
+# How many labels does that take?
+
+# %%
+numbers = [4, 10, 20, 50]
+curves = {
+    "pretrained": [over_splits(lambda p: model.finetuned(*p), 3, n) for n in numbers],
+    "fresh weights": [over_splits(from_scratch, 3, n) for n in numbers],
+}
+show.bert.accuracy_by_labels(numbers, curves)
+
+# %% [markdown]
+# Twenty labels are enough for the pretrained model, and four already help. Fresh weights gain nothing from more labels, because no label is about the nouns they are asked for.
+#
+# **A mistake that nobody sees.** A student's loss fell to 0.5 nats, while the best possible loss is near 1.9. She was proud of it. Her loss asked for *every* word, also for those that stand in the input, and copying a visible word costs nearly nothing. Her accuracy after fine-tuning was as good as anyone's, because hidden words were among the words asked for. Nothing but the printed number was wrong, for it was too good to be true. If a loss looks too good, find out what the best possible one is.
+#
+# ## One answer for each word: question answering
+#
+# `[CLS]` is one vector for a sentence. Other tasks ask for something at each word. BERT answers questions about a text in this way. The question is the first sentence and the text is the second. Two linear layers give each token two scores, one for being the **start** of the answer and one for being its **end**. The best answer maximises $\text{start}_i + \text{end}_j$, where the end may not stand before the start.
+#
+# Take four tokens with the start scores $(1, 2, 0, 3)$ and the end scores $(0, 1, 4, 1)$. Each by itself, the best start is token 3 and the best end is token 2, so this answer would end before it begins. Of the allowed spans, 1 to 2 has $2 + 4 = 6$, which is the best.
+#
+# ### Exercise: `best_span` (about 15 minutes)
+#
+# Both ends of an answer must lie where `mask` is True, which is one stretch of each row. An answer has at most `longest` tokens. If a row allows nothing, return $(0, 0)$, which is the place of `[CLS]` and means "no answer".
+
+
+# %% solution="best_span"
+def best_span(start, end, mask, longest: int) -> torch.Tensor:
+    """Scores (B, T) and mask (B, T) -> first and last place of each answer, (B, 2)."""
+    ### BEGIN SOLUTION
+    T = start.shape[1]
+    lengths = torch.arange(T) - torch.arange(T)[:, None] + 1  # [i, j]
+    allowed = (lengths >= 1) & (lengths <= longest) & mask[:, :, None] & mask[:, None, :]
+    scores = start[:, :, None] + end[:, None, :]
+    best = scores.masked_fill(~allowed, -torch.inf).flatten(1).argmax(1)
+    return torch.stack([best // T, best % T], dim=1)
+    ### END SOLUTION
+
+
+# %% check="best_span"
+check("best_span", best_span)
+
+# %%
+start, end = torch.tensor([[1.0, 2, 0, 3]]), torch.tensor([[0.0, 1, 4, 1]])
+for mask in (torch.tensor([[True, True, True, True]]), torch.tensor([[False] * 4])):
+    print(best_span(start, end, mask, longest=3).tolist())
+
+# %% [markdown]
+# ## Four bits a weight
+#
+# Our BERT is small. A model of 65 billion weights takes 130 gigabytes in half precision, and no single graphics card holds it. With LoRA (topic 12) you need not *train* its weights, but they must still be there to compute with. **QLoRA** stores each frozen weight in four bits.
+#
+# Four bits hold sixteen numbers. So choose sixteen **levels** between −1 and 1, and store for each weight the number of the nearest one. Trained weights are spread roughly like a normal distribution, with many near 0. **NF4** (4-bit NormalFloat) puts its levels where the weights are. They are quantiles of the normal distribution, eight above 0, seven below, and 0 itself, divided by the largest.
+
+# %%
+outermost = (1 - 1 / 30 + 1 - 1 / 32) / 2  # not 1, where the quantile is infinite
+above = torch.special.ndtri(torch.linspace(outermost, 0.5, 9, dtype=torch.float64)[:-1])
+below = torch.special.ndtri(torch.linspace(outermost, 0.5, 8, dtype=torch.float64)[:-1])
+NF4 = torch.cat([-below, torch.zeros(1), above.flip(0)])
+NF4 = (NF4 / NF4.max()).float()
+print([round(level, 3) for level in NF4.tolist()])
+show.bert.levels(model.layers[0].up.weight.detach().cpu(), NF4)
+
+# %% [markdown]
+# The levels are close together where most weights are. The two small peaks at −1 and 1 come from the division that follows.
+#
+# Weights are not between −1 and 1. So they are cut into **blocks**, and each block has a **scale**, the largest absolute weight in it. Here is a matrix with a block for each row.
+#
+# $$W = \begin{pmatrix} 0.4 & -0.2 & 0.1 & 0 \\ 2 & -1 & 0.3 & -1.6 \end{pmatrix}$$
+#
+# | block | scale | divided by it | codes | bytes | back |
+# |---|---|---|---|---|---|
+# | 1 | 0.4 | 1, −0.5, 0.25, 0 | 15, 2, 10, 7 | 242, 167 | 0.4, −0.210, 0.098, 0 |
+# | 2 | 2 | 1, −0.5, 0.15, −0.8 | 15, 2, 9, 1 | 242, 145 | 2, −1.050, 0.322, −1.392 |
+#
+# Level 2 is −0.525, the nearest to −0.5, and $0.4 \cdot (-0.525) = -0.210$. A computer stores no half bytes, so two codes share one. The first code is in the upper half, and $15 \cdot 16 + 2 = 242$. A scale takes two bytes or four, but there is only one of them for a whole block of, say, 64 weights.
+#
+# Why not one scale for all of $W$?
+
+# %%
+predict("four_bits_beside_an_outlier")
+
+# %% [markdown]
+# ### Exercise: `quantise` (about 20 minutes)
+#
+# Blocks run through $W$ row by row, and they need not end where a row ends. If the last block is not full, fill it with zeros. `block` is even. The codes are a `uint8` tensor of shape (blocks, block/2). The scales have shape (blocks) and the dtype of $W$. A block of zeros has the scale 0, and it must come back as zeros. The levels are given, so do not rely on `NF4` here.
+
+
+# %% solution="quantise"
+def quantise(
+    W: torch.Tensor, levels: torch.Tensor, block: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """W (out, in), levels (16,) -> codes (blocks, block/2), uint8, and scales (blocks,)."""
+    ### BEGIN SOLUTION
+    flat = F.pad(W.flatten(), (0, -W.numel() % block))
+    blocks_of_W = flat.view(-1, block)
+    scales = blocks_of_W.abs().amax(1)
+    unit = blocks_of_W / scales.where(scales > 0, 1.0)[:, None]
+    codes = (unit[:, :, None] - levels.to(W.dtype)).abs().argmin(-1)  # (blocks, block)
+    return (16 * codes[:, 0::2] + codes[:, 1::2]).to(torch.uint8), scales
+    ### END SOLUTION
+
+
+# %% check="quantise"
+check("quantise", quantise)
+
+# %% [markdown]
+# ### Exercise: `dequantise` (about 10 minutes)
+#
+# Go back. `shape` is (out, in), and the result has the dtype of the scales. The size of a block follows from the shape of the codes. For integers, `byte >> 4` is the upper half and `byte & 15` the lower one.
+
+
+# %% solution="dequantise"
+def dequantise(codes, scales, levels, shape) -> torch.Tensor:
+    """The weights (out, in) that the codes (blocks, block/2) stand for."""
+    ### BEGIN SOLUTION
+    halves = torch.stack([codes >> 4, codes & 15], dim=-1).flatten(1)  # (blocks, block)
+    weights = levels.to(scales.dtype)[halves.long()] * scales[:, None]
+    return weights.flatten()[: shape[0] * shape[1]].view(shape[0], shape[1])
+    ### END SOLUTION
+
+
+# %% check="dequantise"
+check("dequantise", dequantise)
+
+# %%
+W = torch.tensor([[0.4, -0.2, 0.1, 0.0], [2.0, -1.0, 0.3, -1.6]])
+for block in (4, 8):
+    codes, scales = quantise(W, NF4, block)
+    print(f"blocks of {block}: bytes {codes.flatten().tolist()}")
+    print(dequantise(codes, scales, NF4, W.shape))
+
+# %% [markdown]
+# With one scale for both rows, the first row comes back as 0.322, −0.182, 0.159 and 0. The large weight of the second row has taken its levels away. Blocks keep such an **outlier** among its neighbours.
+#
+# ## Fine-tune what you cannot change
+#
+# QLoRA is LoRA on such a base. The codes stay as they are. Each call unpacks the weights, uses them, and forgets them.
+#
+# $$y = \text{dequantise}(\text{codes}, \text{scales})\, x + b + \frac{\alpha}{r}\, B A\, x$$
+#
+# ### Exercise: `QLoRALinear` (about 20 minutes)
+#
+# `A` $(r, \text{in})$ is random and `B` $(\text{out}, r)$ zero, as in topic 12, with the dtype and device of the base. These two alone are parameters. `codes`, `scales` and `bias` are buffers, so call `self.register_buffer(name, tensor)`. The bias is `None` if the base has none. Use your functions and `NF4`. Gradients flow to $A$, to $B$ and through the base to $x$. **Keep neither the base nor any copy of its weights.** The check adds up the bytes of all tensors that it finds in your layer.
+
+
+# %% solution="QLoRALinear"
+class QLoRALinear(nn.Module):
+    """A frozen layer in four bits a weight, with an update of rank r beside it."""
+
+    def __init__(self, base: nn.Linear, r: int, alpha: float, block: int = 64):
+        super().__init__()
+        ### BEGIN SOLUTION
+        W = base.weight.detach()
+        codes, scales = quantise(W, NF4.to(W.device), block)
+        self.register_buffer("codes", codes)
+        self.register_buffer("scales", scales)
+        bias = None if base.bias is None else base.bias.detach().clone()
+        self.register_buffer("bias", bias)
+        self.A = nn.Parameter(torch.randn_like(W[:1].expand(r, -1)) / math.sqrt(W.shape[1]))
+        self.B = nn.Parameter(torch.zeros_like(W[:, :1].expand(-1, r)))
+        self.shape, self.strength = tuple(W.shape), alpha / r
+        ### END SOLUTION
+
+    def forward(self, x):
+        """x (..., in) -> (..., out)."""
+        ### BEGIN SOLUTION
+        W = dequantise(self.codes, self.scales, NF4.to(x.device), self.shape)
+        return F.linear(x, W, self.bias) + self.strength * (x @ self.A.T @ self.B.T)
+        ### END SOLUTION
+
+
+# %% check="QLoRALinear"
+check("QLoRALinear", QLoRALinear)
+
+# %% [markdown]
+# Now all the ways of fine-tuning side by side. `blocks.add_low_rank` is LoRA on the unquantised base. In the last row nothing but the head learns.
+
+
+# %%
+LINEAR = ("W_q", "W_k", "W_v", "W_o", "up", "down")
+
+
+def with_qlora(body):
+    """Puts a QLoRALinear in the place of every linear layer of the stack."""
+    body.requires_grad_(False)
+    for module in [*body.modules()]:
+        for name in LINEAR:
+            if isinstance(layer := getattr(module, name, None), nn.Linear):
+                setattr(module, name, QLoRALinear(layer, r=4, alpha=8))
+    return body
+
+
+def adapted(change, lr):
+    """A way of fine-tuning: `change` a copy of the body, then tune what can learn."""
+
+    def make(part):
+        classifier = Classifier(change(copy.deepcopy(model))).to(device())
+        tune(classifier, *part, lr=lr)
+        return classifier
+
+    return make
+
+
+# %%
+ways = {
+    "all weights": adapted(lambda body: body, 1e-3),
+    "LoRA": adapted(lambda body: blocks.add_low_rank(body, 4, 8, LINEAR), 5e-3),
+    "QLoRA": adapted(with_qlora, 5e-3),
+    "head alone": adapted(lambda body: body.requires_grad_(False), 5e-3),
+}
+for name, make in ways.items():
+    part = [tensor.to(device()) for tensor in split(0)[0]]
+    learning = sum(p.numel() for p in make(part).parameters() if p.requires_grad)
+    print(f"{name:<12} {learning:>7,} numbers learn, {over_splits(make):.0%} right")
+stack = sum(m.weight.numel() for m in model.layers.modules() if isinstance(m, nn.Linear))
+print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2 + stack // 16:,}")
+
+# %% [markdown]
+# QLoRA loses nothing against LoRA here, with a seventh of the bytes. The head alone does worse. In ten of our trainings it was right between 69 % and 95 % of the time. The vector of `[CLS]` was never asked for anything in pretraining, and a little training of the stack shows it where to look.
+#
+# ## Play
+#
+# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verb gives the most away? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in thirty is exchanged for another one.)
+
+# %%
+show.bert.guesser(model)
+
+# %% [markdown]
+# ## In your own words (about 10 minutes)
+#
+# After training with QLoRA you have the codes, $A$ and $B$. A friend still has the original weights in half precision. He adds $\tfrac{\alpha}{r} B A$ to *those*, as `merge` does in topic 12. "My weights are more exact," he says, "so my model can only be better." What is lost, and what would you do? Name something that you would measure. Write four to six sentences.
+
+# %% [markdown] question="bert_question"
+# The update was trained beside the dequantised base, and its gradients came from the outputs of that base. So $A$ and $B$ have learned the task, and also to make up for some of the rounding of the base. On the original weights that rounding is not there, and the part of the update that corrected it is now an error of its own. The sum is a model that was never trained or tested, and it may be worse or better.
+#
+# The exact thing to merge onto is the dequantised base. I would unpack it once, add the update, and keep the result in half precision, which costs the memory that QLoRA had saved. To decide, I would measure both merged models on held-out sentences and compare them with the unmerged layer. If the update is large beside the rounding error, the difference will be small.
+
+# %% [markdown]
+# ## What you built
+#
+# A model that read first and learned its task from fifty labels, in both forms of hidden words, and a way to fine-tune a model that hardly fits into memory.
+#
+# | you wrote | the field says | you meet it again as |
+# |---|---|---|
+# | `pack_pairs` | packed inputs, token type ids | `tokenizer(first, second)` in `transformers` |
+# | `Bert` | encoder-only Transformer | `BertForPreTraining` |
+# | `pretraining_loss` | masked language modelling (MLM) and next-sentence prediction (NSP) | the same class, with labels |
+# | `span_corrupt` | span corruption, denoising | T5 |
+# | `finetuned` | transfer learning, fine-tuning | `Trainer` |
+# | `best_span` | extractive question answering | SQuAD |
+# | `quantise`, `dequantise` | block-wise quantisation, NF4 | `bitsandbytes` |
+# | `QLoRALinear` | QLoRA | `peft` |
+#
+# ## Going further
+#
+# - **Another beginning.** Remove the lines that initialise the tables, so that their numbers have deviation 1, and train with `variant="wide"`. What becomes of both scores? Ours hardly did better than guessing.
+# - **How much reading?** Train with `fit(..., variant="short")` and stop after 150 batches. When does the model begin to know animals from things, and what was the loss then?
+# - **Pool.** Let the head read the mean over all words in place of `[CLS]`, with frozen weights. Which vector knows more before fine-tuning?
+# - **Quantise the scales.** QLoRA stores the scales in eight bits, too ("double quantisation"). How many bits does a weight take then, for blocks of 64?
+# - **Read.** J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe the model and its two tasks in section 3, and question answering in section 4. Y. Liu and others, [RoBERTa](https://arxiv.org/abs/1907.11692) (2019), took out what was not needed. C. Raffel and others, [T5](https://arxiv.org/abs/1910.10683) (2020), compare many ways of hiding words. T. Dettmers and others, [QLoRA](https://arxiv.org/abs/2305.14314) (2023), has NF4 in its appendix.
+#
+# - **Next.** BERT's attention compares every word with every other one, and so does GPT's. The cost grows with the square of the length. There are models whose state does not grow at all, such as RWKV and Mamba. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023), begin with that problem.
+
+# %%
+progress()
