@@ -204,6 +204,11 @@ class Case:
         """Records what of a module asks for a gradient: the parameters' names, and how many numbers each holds."""
         return self._then(Step("learning", into, on))
 
+    def counts_operations(self, into: str = "operations") -> Case:
+        """Records beside the last call how many operations of torch it took: for a law, since right answers differ."""
+        *before, last = self.steps
+        return replace(self, steps=(*before, replace(last, settings={**last.settings, "operations": into})))
+
     # -- how it is judged ----------------------------------------------------------------------------------------
 
     def law(self, name: str, **params: Any) -> Case:
