@@ -1,6 +1,6 @@
 """Selective copying: a few letters stand at random places among noise, and at the end somebody asks for them in order.
 
-    · · c · · · a · h · · · c · 1? 2? 3? 4?   ->   c a h c
+    · · c · · · a · h · · · 1? 2? 3?   ->   c a h
 
 What matters and what does not is known from the token alone, and where it stands differs from text to text. So a model
 has to choose what it writes down. Texts are drawn from a seed, and may be as long as you want.
@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 LETTERS = "abcdefgh"
-ASKED = 4
+ASKED = 3
 """Letters in a text. Each has an asker of its own."""
 NOISE = 0
-"""The token of a place without a letter. Letters are 1 to 8, askers 9 to 12."""
+"""The token of a place without a letter. Letters are 1 to 8, askers 9 to 11."""
 TOKENS = 1 + len(LETTERS) + ASKED
 SHORTEST, LONGEST = 8, 64
 """Places in a training text. All texts of a batch have the same number, drawn evenly."""

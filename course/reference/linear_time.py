@@ -9,11 +9,11 @@ beginning. All of them are recurrences that are *linear* in the state:
     state space         h_t = a_bar h_{t-1} + b_bar x_t,  y_t = c · h_t
     selective (Mamba)   h_t = exp(Δ_t A) h_{t-1} + Δ_t B_t x_t,  y_t = C_t · h_t,  where Δ, B, C depend on the token
 
-A linear recurrence need not be computed in order. Two steps (a, b) and then (a', b') are one step (a' a, a' b + b'), and
-so `prefix_scan` needs log2 T passes over the text.
+A linear recurrence need not be computed in order. Two steps (a, b) and then (a', b') are one step (a' a, a' b + b').
+So `prefix_scan` needs log2 T passes over the text.
 
-Glossary: B texts, T tokens, D width of queries and keys or of the layer, Dv width of values, N numbers of state for each
-channel. In `route` and `balance_loss`, N are tokens, E experts, and k experts are chosen for each token.
+Glossary: B texts, T tokens, D width of queries and keys or of the layer, Dv width of values, N numbers of state for
+each channel. In `route` and `balance_loss`, N are tokens, E experts, and k experts are chosen for each token.
 
 Sources: A. Katharopoulos et al., "Transformers are RNNs", ICML 2020, equations 7 to 12 and 16 to 20. B. Peng et al.,
 "RWKV: Reinventing RNNs for the Transformer Era", Findings of EMNLP 2023, the wkv operator. A. Gu and T. Dao, "Mamba:
@@ -217,7 +217,7 @@ class SelectiveLayer(nn.Module):
 
 
 class Copier(nn.Module):
-    """Reads a text and four askers: ids (B, T + 4) -> logits (B, 4, letters), one row for each asker."""
+    """Reads a text and its askers: ids (B, T + asked) -> logits (B, asked, letters), one row for each asker."""
 
     def __init__(self, tokens: int, letters: int, asked: int, layer: nn.Module, width: int = 32) -> None:
         super().__init__()

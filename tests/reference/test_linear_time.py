@@ -268,9 +268,9 @@ def test_it_is_one_where_all_is_even_and_grows_with_the_crowd(k):
 
 def test_letters_stand_in_the_text_in_order_and_askers_behind_it():
     ids, targets = copying.draw(50, 23, torch.Generator().manual_seed(0))
-    assert ids.shape == (50, 27) and targets.shape == (50, 4)
+    assert ids.shape == (50, 26) and targets.shape == (50, 3)
     for row, right in zip(ids.tolist(), targets.tolist(), strict=True):
-        assert [token - 1 for token in row[:23] if token] == right and row[23:] == [9, 10, 11, 12]
+        assert [token - 1 for token in row[:23] if token] == right and row[23:] == [9, 10, 11]
     assert copying.text(torch.tensor([0, 3, 1, 9])) == "· c a 1?"
 
 
@@ -281,5 +281,5 @@ def test_lengths_differ_from_batch_to_batch():
 
 
 def test_letters_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="4 letters need 4 places"):
-        copying.draw(1, 3, torch.Generator())
+    with pytest.raises(ValueError, match="3 letters need 3 places"):
+        copying.draw(1, 2, torch.Generator())

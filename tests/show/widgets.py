@@ -9,7 +9,7 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import dates, phrases, wordnet
+from course.data import copying, dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     bahdanau_attention,
@@ -17,6 +17,7 @@ from course.reference import (
     encoder_decoder,
     gpt,
     hidden_states,
+    linear_time,
     lora,
     lstm_gru,
     markov_ngrams,
@@ -76,6 +77,13 @@ def _next_tokens() -> Any:
     return show.gpt.sampler(gpt.GPT(**wordnet.SIZES), gpt.next_token)
 
 
+def _copier() -> Any:
+    torch.manual_seed(0)
+    layer = linear_time.SelectiveLayer(32, 4)
+    model = linear_time.Copier(copying.TOKENS, len(copying.LETTERS), copying.ASKED, layer).eval()
+    return show.linear_time.memory(model, linear_time.selective_scan)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -100,6 +108,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
+    "17 memory": _copier,
 }
 
 
