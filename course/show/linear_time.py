@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LONGEST = 160
+LONGEST = 400
 """Places of a text in the widget, for which there is room."""
 
 
@@ -117,11 +117,11 @@ def memory(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
     import ipywidgets as widgets
 
     text = widgets.Text("c··a····h··", description="text", layout=widgets.Layout(width="330px"))
-    noise = widgets.IntSlider(0, min=0, max=40, description="more noise", continuous_update=False)
+    noise = widgets.IntSlider(0, min=0, max=120, description="more noise", continuous_update=False)
     states = range(1, model.layer.log_rate.shape[1] + 1)
     state = live.choice("state", [(str(n), n - 1) for n in states])
     picture, said = live.picture("steps of each token, and below them the state at each place"), live.spoken(2)
-    figure = live.stage((8.0, 4.4), rows=2, left=0.08, right=0.98, bottom=0.1, top=0.93, hspace=0.42)
+    figure = live.stage((8.0, 4.4), rows=2, left=0.08, right=0.98, bottom=0.11, top=0.93, hspace=0.42)
 
     def redraw(_: Any = None) -> None:
         ids = _read(text.value, noise.value).to(model.embed.weight.device)
@@ -167,11 +167,13 @@ def _inside(model: nn.Module, scan: Callable[..., Tensor], ids: Tensor, n: int) 
 
 def _draw_steps(axes: Axes, ids: Tensor, steps: Tensor) -> None:
     names, colours = zip(*(_named(token) for token in ids.tolist()))
-    axes.bar(range(len(ids)), steps.tolist(), color=colours, width=0.9)
+    axes.vlines(range(len(ids)), 0, steps.tolist(), colors=colours, linewidth=max(1.0, 400 / len(ids)))
+    roomy = len(ids) <= 40  # the askers stand side by side
     for place, name in enumerate(names):
-        if ids[place] != copying.NOISE:
+        kind = _kind(int(ids[place]))
+        if kind == "letter" or (kind == "asker" and roomy):
             high = (place, float(steps[place]))
-            axes.annotate(name, high, (0, 2), textcoords="offset points", ha="center", fontsize=9)
+            axes.annotate(name, high, (0, 3), textcoords="offset points", ha="center", fontsize=9)
     axes.set(title="Δ of each token", ylabel="mean over channels", ylim=(0, 1.25 * float(steps.max())))
     axes.set_xlim(-0.5, len(ids) - 0.5)
     axes.grid(axis="x", visible=False)
@@ -181,7 +183,8 @@ def _draw_state(axes: Axes, h: Tensor, n: int) -> None:
     """Each channel's state, in units of its largest: dark red above 0, dark blue below."""
     scaled = h / h.abs().amax(1, keepdim=True).clamp(min=1e-12)
     axes.imshow(scaled.numpy(), aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
-    axes.set(title=f"number {n} of the state, each channel in units of its largest", ylabel="channel")
+    axes.set(title=f"Number {n} of the state, each channel in units of its largest", ylabel="channel")
+    axes.set_xlabel("place")
     axes.set_xlim(-0.5, h.shape[1] - 0.5)
     axes.grid(False)
 
