@@ -14,7 +14,7 @@
 # - train a model on short texts and test it on texts four times as long
 # - write RWKV's average, and a layer of experts of which most sleep.
 #
-# **You need** gates (topic 04), attention (topic 06) and causal masks (topic 09). Nine exercises, one training task and one written question take about 165 minutes. The reading takes another hour. Call `hint("linear_attention")` if you are stuck.
+# **You need** gates (topic 04), attention (topic 06) and causal masks (topic 09). Nine exercises, one training task and one written question take about 155 minutes. The reading takes another hour. Call `hint("linear_attention")` if you are stuck.
 
 # %%
 import time
@@ -132,6 +132,8 @@ for t in range(3):
 # Take $a = -1$, $b = 1$ and $\delta = \ln 2$. Then $\bar a = e^{-\ln 2} = \tfrac12$, and $\bar b = (\tfrac12 - 1) / (-1) = \tfrac12$. Euler's simpler rule, $\bar b = \delta b$, would give 0.693. It forgets that what is written early in a step has begun to fade at its end.
 #
 # ### Exercise: `discretise` (about 10 minutes)
+#
+# Return $\bar a$ and $\bar b$ for $N$ rates `a`, all below 0, and $N$ numbers `b`. They share one step `delta`.
 
 
 # %% solution="discretise"
@@ -208,7 +210,7 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 #
 # $$h_t[d, n] = e^{\Delta_t[d]\, A[d, n]}\; h_{t-1}[d, n] + \Delta_t[d]\; B_t[n]\; x_t[d], \qquad y_t[d] = \sum_n C_t[n]\; h_t[d, n]$$
 #
-# **This is not zero-order hold.** Only $A$ is discretised exactly. $B$ is multiplied by $\Delta$, which is Euler's rule, the one that `discretise` had to avoid. The paper's equation 4 prints zero-order hold for both, and the released code does this. For small steps the two hardly differ. We follow the code.
+# **This is not zero-order hold.** Only $A$ is discretised exactly. $B$ is multiplied by $\Delta$, which is Euler's rule, the one that `discretise` had to avoid. The paper's equation 4 prints zero-order hold for both, but its released code multiplies $B$ by $\Delta$ alone. For small steps the two hardly differ. We follow the code.
 #
 # ### Exercise: `selective_scan` (about 20 minutes)
 #
@@ -247,12 +249,12 @@ for steps in (torch.ones(4), torch.tensor([1.0, 0, 0, 1])):
 #
 # So join each place with the one before it, all places at once. Then every place holds two steps. Join it with the place two before, and it holds four. Here are five places with $a = (\tfrac12, \tfrac12, 1, 0, \tfrac12)$ and $b = (8, 4, 0, 6, 2)$.
 #
-# | after the pass with | $a$ | $b$ |
+# | | $a$ | $b$ |
 # |---|---|---|
-# | the beginning | $\tfrac12, \tfrac12, 1, 0, \tfrac12$ | 8, 4, 0, 6, 2 |
-# | shift 1 | $\tfrac12, \tfrac14, \tfrac12, 0, 0$ | 8, 8, 4, 6, 5 |
-# | shift 2 | $\tfrac12, \tfrac14, \tfrac14, 0, 0$ | 8, 8, 8, 6, 5 |
-# | shift 4 | all steps are joined | 8, 8, 8, 6, 5 |
+# | before the first pass | $\tfrac12, \tfrac12, 1, 0, \tfrac12$ | 8, 4, 0, 6, 2 |
+# | after the pass with shift 1 | $\tfrac12, \tfrac14, \tfrac12, 0, 0$ | 8, 8, 4, 6, 5 |
+# | after shift 2 | $\tfrac12, \tfrac14, \tfrac14, 0, 0$ | 8, 8, 8, 6, 5 |
+# | after shift 4 | (no longer needed) | 8, 8, 8, 6, 5 |
 #
 # In the first pass, place 1 becomes $\tfrac12 \cdot 8 + 4 = 8$, and its factor $\tfrac12 \cdot \tfrac12 = \tfrac14$. Place 0 has no place before it, so it stays. With $h_0 = 0$ before the text, $b$ holds the states at the end.
 #
@@ -416,7 +418,7 @@ for places in LENGTHS:
 show.linear_time.lengths(LENGTHS, {"your model": right, "a constant step": FIXED}, trained=64)
 
 # %% [markdown]
-# A constant step makes a clock that counts places. Two letters with much noise between them look like three letters with little. Yours should hardly fall, because its clock stands still during noise. The next picture shows the $\Delta$ that it learned.
+# With a constant step, the state fades a little at each place, so it tells how many places ago a letter came. Among random noise that does not tell whether it was the first or the second. Yours should fall much less, because its state hardly fades during noise. The next picture shows the $\Delta$ that it learned.
 
 # %%
 tokens = torch.arange(copying.TOKENS, device=device())

@@ -12,8 +12,8 @@ PREDICTIONS = (
         "Guessing gives 13 %.",
         wrong(
             "about 13 %",
-            "It does find something. What it writes still depends on the token, and so does what it reads. The last "
-            "letters of a text can be found in this way.",
+            "It does find something. What it writes and what it reads still depend on the token, and letters near the "
+            "end leave more in the state than noise does.",
         ),
         right(
             "about 40 %",

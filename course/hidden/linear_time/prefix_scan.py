@@ -42,7 +42,7 @@ def prefix_scan(rng):
     many = call("a thousand places", *inputs(1, THOUSAND, 2), grad=False, public=True)
     yield many
     few = f"it takes more than {MOST} operations of torch for {THOUSAND} places: is there a loop over places?"
-    counted = call("no loop over places", *inputs(1, THOUSAND, 2), grad=False, public=True, weight=3.0)
+    counted = call("no loop over places", *inputs(1, THOUSAND, 2), grad=False, public=True, weight=8.0)
     counted = counted.counts_operations().laws_only().counts_with("five places", "a thousand places")
     yield counted.law("at_most", of="operations", value=MOST, because=few)
 
