@@ -414,6 +414,27 @@ OURS: tuple[Topic, ...] = (
         builds_on=("masking", "lora", "tokens"),
         predictions=("nouns_without_labels", "four_bits_beside_an_outlier"),
     ),
+    Topic(
+        17,
+        "linear_time",
+        "Without the square: linear attention, RWKV, state spaces, experts",
+        "New perspectives: state spaces, Mamba, RWKV, mixtures of experts",
+        (
+            Item("linear_attention", 3, 15),
+            Item("linear_attention_step", 2, 10),
+            Item("discretise", 2, 10),
+            Item("ssm_scan", 2, 10),
+            Item("selective_scan", 4, 20),
+            Item("prefix_scan", 4, 20),
+            _task("linear_time", 5, 20, Budget(cpu=28_800, gpu=115_200)),
+            Item("wkv", 4, 20),
+            Item("route", 2, 10),
+            Item("balance_loss", 2, 10),
+            _question("linear_time"),
+        ),
+        builds_on=("lstm_gru", "self_attention", "encoder_decoder"),
+        predictions=("steps_that_never_change", "gradient_of_a_single_expert"),
+    ),
 )
 
 

@@ -376,6 +376,9 @@ show.self_attention.costs(attention_cost, crossover_length, d=512)
 # Today's texts lie far to the right. With 100,000 words, a whole attention layer of width 4096 takes 3.8 times the multiplications of the recurrent one, and four fifths of them are scores and mixing. This is why a whole field
 # looks for attention that costs less.
 #
+# <!-- needs: 17_linear_time -->
+# Topic 17 builds three layers that read such a text with a state of fixed size, and measures what they save.
+#
 # ## What it cannot see
 #
 # *Man eats small dinosaur. Small dinosaur eats man.* Look at your function. Does any line of it ask *where* a word stands? A sum over all words does not know their order.

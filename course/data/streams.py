@@ -118,6 +118,13 @@ def hidden_states_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...
     return batches(generator)
 
 
+def linear_time_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Selective copying: ids (B, T + 3), targets (B, 3)."""
+    from .copying import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -134,5 +141,6 @@ STREAMS: dict[str, Stream] = {
     "tokens_task": tokens_task,
     "hidden_states_task": hidden_states_task,
     "bert_task": bert_task,
+    "linear_time_task": linear_time_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

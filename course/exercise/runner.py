@@ -26,7 +26,7 @@ from .nested import leaves, mapped
 from .recording import Raised, Recording
 from .script import Script, Step
 from .values import Generator, Ref, StandIn, decode, encode, plain
-from .watch import watching
+from .watch import OperationCounter, watching
 
 NOT_ITS_OWN = ("site-packages", "/lib/python", f"{Path(__file__).parents[1]}{os.sep}")
 """In the paths of the code that an answer calls but did not write: libraries', Python's, this package's."""
@@ -105,9 +105,19 @@ class _Run:
         self._fill_what_is_made_late(step)
         args, kwargs = self._inputs(step)
         before = _snapshot(args, kwargs)
-        result = self._first_of(step, _without_history(self._target(step)(*args, **kwargs), self.script.shown))
+        result = self._first_of(step, _without_history(self._called(step, args, kwargs), self.script.shown))
         self._notice_changes(step, args, kwargs, before)
         self.leaves[step.into] = [leaf for leaf in _tensors([args, kwargs]) if leaf.requires_grad]
+        return result
+
+    def _called(self, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the step's target returns; where the step asks for it, its operations are counted and recorded."""
+        name = step.settings.get("operations", "")
+        if not name:
+            return self._target(step)(*args, **kwargs)
+        with OperationCounter() as counted:
+            result = self._target(step)(*args, **kwargs)
+        self.outputs[name] = counted.operations
         return result
 
     def _first_of(self, step: Step, result: Any) -> Any:

@@ -210,6 +210,11 @@ class Case:
         """Records how many bytes of tensors an object holds, wherever it keeps them. Laws judge the number."""
         return self._then(Step("held", into, on))
 
+    def counts_operations(self, into: str = "operations") -> Case:
+        """Records beside the last call how many operations of torch it took: for a law, since right answers differ."""
+        *before, last = self.steps
+        return replace(self, steps=(*before, replace(last, settings={**last.settings, "operations": into})))
+
     # -- how it is judged ----------------------------------------------------------------------------------------
 
     def law(self, name: str, **params: Any) -> Case:

@@ -1,4 +1,4 @@
-"""Forbidden calls: found in an answer's source, and noticed while it runs.
+"""Forbidden calls: found in an answer's source, and noticed while it runs. Operations are counted here, too.
 
 This keeps honest people honest; it is no security boundary. Values are.
 """
@@ -96,6 +96,19 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in self.names:
             self.seen += self.names[func]
+        return func(*args, **(kwargs or {}))
+
+
+class OperationCounter(TorchFunctionMode):
+    """A context that counts torch's operations on tensors, in `operations`: a loop over places shows in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") != "__get__":  # the shape of a tensor is looked up, not computed
+            self.operations += 1
         return func(*args, **(kwargs or {}))
 
 

@@ -125,6 +125,17 @@ def test_what_is_carried_on_is_handed_over_and_not_recorded():
     assert recorded(case, counting).outputs == {"model": 1, "then": 3}
 
 
+def test_operations_are_counted_and_shapes_are_looked_up_for_nothing():
+    def doubled(x):
+        for _ in range(x.shape[0]):
+            x = x + x
+        return x
+
+    counted = recorded(call("doubled", torch.ones(7), grad=False).counts_operations(), doubled)
+    assert counted.outputs["operations"] == 7 and counted.outputs["out"].tolist() == [128.0] * 7
+    assert "operations" not in recorded(call("doubled", torch.ones(7)), doubled).outputs
+
+
 @pytest.mark.parametrize("answer", [lambda x: x, lambda x: (x,), lambda x: (x, 1, 2)])
 def test_another_number_of_results_than_are_carried_on_is_told_in_a_sentence(answer):
     raised = recorded(build("sums", 1, carries=["state"]), answer).raised

@@ -9,7 +9,7 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import beings, dates, phrases, wordnet
+from course.data import beings, copying, dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     bahdanau_attention,
@@ -18,6 +18,7 @@ from course.reference import (
     encoder_decoder,
     gpt,
     hidden_states,
+    linear_time,
     lora,
     lstm_gru,
     markov_ngrams,
@@ -82,6 +83,13 @@ def _hidden_words() -> Any:
     return show.bert.guesser(bert.Bert(len(beings.words()), 12, 2, 17, 1).eval())
 
 
+def _copier() -> Any:
+    torch.manual_seed(0)
+    layer = linear_time.SelectiveLayer(32, 4)
+    model = linear_time.Copier(copying.TOKENS, len(copying.LETTERS), copying.ASKED, layer).eval()
+    return show.linear_time.memory(model, linear_time.selective_scan)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -107,6 +115,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
     "16 guesser": _hidden_words,
+    "17 memory": _copier,
 }
 
 

@@ -1,0 +1,58 @@
+"""Selective copying: a few letters stand at random places among noise, and at the end somebody asks for them in order.
+
+    · · c · · · a · h · · · 1? 2? 3?   ->   c a h
+
+What matters and what does not is known from the token alone, and where it stands differs from text to text. So a model
+has to choose what it writes down. Texts are drawn from a seed, and may be as long as you want.
+
+Glossary: B texts, T places, `ASKED` letters in each, and as many askers behind it.
+
+Source: A. Gu and T. Dao, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces", 2023, section 4.1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+LETTERS = "abcdefgh"
+ASKED = 3
+"""Letters in a text. Each has an asker of its own."""
+NOISE = 0
+"""The token of a place without a letter. Letters are 1 to 8, askers 9 to 11."""
+TOKENS = 1 + len(LETTERS) + ASKED
+SHORTEST, LONGEST = 8, 64
+"""Places in a training text. All texts of a batch have the same number, drawn evenly."""
+BATCH = 32
+
+
+def draw(n: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """`n` texts of T places: ids (n, T + ASKED), and the letters that stand in them in order, targets (n, ASKED).
+
+    Targets count in `LETTERS`, from 0. A letter may come twice.
+
+    Raises:
+        ValueError: the letters do not fit.
+    """
+    if places < ASKED:
+        raise ValueError(f"{ASKED} letters need {ASKED} places at least; {places} were asked for")
+    where = torch.rand(n, places, generator=generator).argsort(1)[:, :ASKED].sort(1).values
+    targets = torch.randint(len(LETTERS), (n, ASKED), generator=generator)
+    text = torch.full((n, places), NOISE).scatter(1, where, 1 + targets)
+    askers = 1 + len(LETTERS) + torch.arange(ASKED)
+    return torch.cat([text, askers.expand(n, ASKED)], dim=1), targets
+
+
+def text(ids: Tensor) -> str:
+    """One text (T + ASKED,) for people to read: `· c · a · 1? 2?`."""
+    written = ["·", *LETTERS, *(f"{i}?" for i in range(1, ASKED + 1))]
+    return " ".join(written[token] for token in ids.tolist())
+
+
+def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Training batches without end: ids (B, T + ASKED), targets (B, ASKED)."""
+    while True:
+        places = int(torch.randint(SHORTEST, LONGEST + 1, (), generator=generator))
+        yield draw(BATCH, places, generator)

@@ -1,0 +1,57 @@
+"""Right answers to `prefix_scan` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+
+def odds_and_evens(a, b):
+    """Pairs become one step each, half as many are scanned, and the places between are filled in."""
+    T = a.shape[1]
+    if T == 1:
+        return b + 0
+    even = T - T % 2
+    first, second = (slice(0, even, 2), slice(1, even, 2))
+    ends = odds_and_evens(a[:, second] * a[:, first], a[:, second] * b[:, first] + b[:, second])
+    before = F.pad(ends, (0, 0, 1, 0))[:, : (T + 1) // 2]
+    starts = a[:, ::2] * before + b[:, ::2]
+    out = torch.zeros_like(b)
+    out[:, ::2], out[:, 1::2] = starts, ends
+    return out
+
+
+def with_padding(a, b):
+    """Steps that do nothing stand in front: a factor of 1 and a summand of 0."""
+    T, s = a.shape[1], 1
+    while s < T:
+        earlier_a = F.pad(a, (0, 0, s, 0), value=1.0)[:, :T]
+        earlier_b = F.pad(b, (0, 0, s, 0))[:, :T]
+        a, b = a * earlier_a, a * earlier_b + b
+        s = 2 * s
+    return b
+
+
+def halves(a, b):
+    """The left half as it is, the right half behind the left one's last state."""
+
+    def scanned(a, b):  # of states from zero, and products from the beginning
+        if a.shape[1] == 1:
+            return a, b
+        T = 1 << (a.shape[1] - 1).bit_length()
+        a, b = F.pad(a, (0, 0, 0, T - a.shape[1]), value=1.0), F.pad(b, (0, 0, 0, T - b.shape[1]))
+        width = 1
+        while width < T:
+            blocks_a, blocks_b = (x.unflatten(1, (-1, 2, width)) for x in (a, b))  # (B, blocks, 2, width, N)
+            right_a, right_b = blocks_a[:, :, 1], blocks_b[:, :, 1]
+            right_b = right_a * blocks_b[:, :, 0, -1:] + right_b
+            right_a = right_a * blocks_a[:, :, 0, -1:]
+            a = torch.stack([blocks_a[:, :, 0], right_a], 2).flatten(1, 3)
+            b = torch.stack([blocks_b[:, :, 0], right_b], 2).flatten(1, 3)
+            width *= 2
+        return a, b
+
+    return scanned(a, b)[1][:, : b.shape[1]]
+
+
+ALTERNATIVES = [odds_and_evens, with_padding, halves]

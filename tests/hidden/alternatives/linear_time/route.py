@@ -1,0 +1,32 @@
+"""Right answers to `route` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+
+
+def shares_of_probabilities(logits, k):
+    p, experts = (logits - logits.amax(-1, keepdim=True)).softmax(-1).topk(k)
+    return p / p.sum(-1, keepdim=True), experts
+
+
+def sorted_first(logits, k):
+    experts = torch.argsort(logits, dim=-1, descending=True)[:, :k]
+    chosen = torch.gather(logits, 1, experts)
+    exponentials = (chosen - chosen[:, :1].detach()).exp()
+    return exponentials / exponentials.sum(1, keepdim=True), experts
+
+
+def token_by_token(logits, k):
+    rows = [sorted(range(len(row)), key=lambda e: -float(row[e]))[:k] for row in logits]
+    weights = torch.stack([torch.softmax(logits[n, row], 0) for n, row in enumerate(rows)])
+    return weights, torch.tensor(rows)
+
+
+def masked(logits, k):
+    experts = logits.topk(k, -1).indices
+    allowed = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, experts, True)
+    return logits.masked_fill(~allowed, -torch.inf).softmax(-1).gather(-1, experts), experts
+
+
+ALTERNATIVES = [sorted_first, token_by_token, masked]

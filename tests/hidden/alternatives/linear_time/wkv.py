@@ -1,0 +1,53 @@
+"""Right answers to `wkv` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+
+
+def as_one_matrix(k, v, w, u):
+    T = k.shape[1]
+    ages = torch.arange(T)[:, None] - torch.arange(T)[None]  # (T, T)
+    past = k[:, None] - (ages - 1).clamp(min=0)[..., None] * w
+    exponents = torch.where((ages == 0)[..., None], k[:, None] + u, past)
+    exponents = exponents.masked_fill((ages < 0)[..., None], -torch.inf)
+    return (torch.softmax(exponents, 2) * v[:, None]).sum(2)
+
+
+def a_softmax_at_every_place(k, v, w, u):
+    outs = []
+    for t in range(k.shape[1]):
+        age = torch.arange(t - 1, -1, -1, dtype=k.dtype)[:, None]
+        exponents = torch.cat([k[:, :t] - age * w, (k[:, t] + u)[:, None]], 1)
+        shifted = exponents - exponents.amax(1, keepdim=True)
+        outs.append((shifted.exp() * v[:, : t + 1]).sum(1) / shifted.exp().sum(1))
+    return torch.stack(outs, 1)
+
+
+def means_and_logarithms(k, v, w, u):
+    """The state is the mean of what is past, and the logarithm of its weight."""
+    mean, weight, outs = v[:, 0], k[:, 0], [v[:, 0]]
+    for t in range(1, k.shape[1]):
+        outs.append(mean + (k[:, t] + u - weight).sigmoid() * (v[:, t] - mean))
+        weight = weight - w
+        mean = mean + (k[:, t] - weight).sigmoid() * (v[:, t] - mean)
+        weight = torch.logaddexp(weight, k[:, t])
+    return torch.stack(outs, 1)
+
+
+def from_a_very_small_weight(k, v, w, u):
+    """As the released code does it: the running maximum begins at -1e38."""
+    top = torch.zeros_like(k[:, 0]) - 1e38
+    total = count = torch.zeros_like(top)
+    outs = []
+    for k_t, v_t in zip(k.unbind(1), v.unbind(1)):
+        high = torch.maximum(top, u + k_t)
+        e1, e2 = torch.exp(top - high), torch.exp(u + k_t - high)
+        outs.append((e1 * total + e2 * v_t) / (e1 * count + e2))
+        high = torch.maximum(top - w, k_t)
+        e1, e2 = torch.exp(top - w - high), torch.exp(k_t - high)
+        total, count, top = e1 * total + e2 * v_t, e1 * count + e2, high
+    return torch.stack(outs, 1)
+
+
+ALTERNATIVES = [as_one_matrix, a_softmax_at_every_place, means_and_logarithms, from_a_very_small_weight]
