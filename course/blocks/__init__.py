@@ -1,6 +1,8 @@
 """What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
+from .gpt import GPT
+from .policy import TablePolicy
 from .positions import rope, waves
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
@@ -11,6 +13,7 @@ from .transformer import EncoderLayer
 from .vit import ViT
 
 __all__ = [
+    "GPT",
     "AttentionSeq2Seq",
     "ChildSlots",
     "ElmanClassifier",
@@ -19,6 +22,7 @@ __all__ = [
     "MultiHeadAttention",
     "OneGate",
     "PairSlots",
+    "TablePolicy",
     "ViT",
     "one_thread",
     "rope",

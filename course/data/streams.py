@@ -111,6 +111,13 @@ def hidden_states_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...
     return batches(generator)
 
 
+def assistant_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Comparisons of advice: chosen and rejected answers, ids (512, 4) each."""
+    from .advice import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -126,5 +133,6 @@ STREAMS: dict[str, Stream] = {
     "lora_task": lora_task,
     "tokens_task": tokens_task,
     "hidden_states_task": hidden_states_task,
+    "assistant_task": assistant_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

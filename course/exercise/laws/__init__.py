@@ -3,7 +3,7 @@
 Each module holds the laws of one kind of thing; `registry` knows them all by name.
 """
 
-from . import agreement, bounds, chance, gradients, maps, masked_words, masks, trained, written
+from . import agreement, bounds, chance, gradients, maps, masked_words, masks, policies, trained, written
 from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, measured, params_of, relative
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "masks",
     "measured",
     "params_of",
+    "policies",
     "relative",
     "trained",
     "written",
