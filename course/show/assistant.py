@@ -135,7 +135,7 @@ def explorer(best_policy: Callable[[Tensor, Tensor, float], Tensor], proxy: Tens
     rewards = {"true reward": advice.rewards(), "reward model": proxy.double()}
     log_ref, ids = advice.log_reference(), advice.answers()
     flattery = advice.flattery(ids)
-    order = torch.stack([flattery * 1000.0 - log_ref]).argsort()[0]
+    order = (flattery * 1000.0 - log_ref).argsort()
     which = live.choice("follows", list(rewards))
     price = widgets.FloatLogSlider(
         1.0, base=10, min=-0.7, max=1.0, step=0.05, description="price β", continuous_update=False

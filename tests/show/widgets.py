@@ -9,9 +9,10 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import dates, phrases, wordnet
+from course.data import advice, dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
+    assistant,
     bahdanau_attention,
     cbow,
     encoder_decoder,
@@ -100,6 +101,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
+    "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
 }
 
 

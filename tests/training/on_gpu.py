@@ -44,6 +44,7 @@ ORDER = (
     "tokens",
     "lora",
     "hidden_states",
+    "assistant",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 

@@ -88,8 +88,8 @@ def _asked(rng, public=False):
 
 
 assistant_task.mistakes(
-    "Your policy is where it began. Is the loss log 2 = 0.693 in every batch? Then policy and reference are one model, "
-    "or nothing learns.",
+    "Good answers are as rare as at the beginning. Is the loss log 2 = 0.693 in every batch? Then policy and reference "
+    "are one model. If not, which phrase are the logits at a position about?",
     never_moved=_policy(known()[BEGINNING]),
 )
 assistant_task.mistakes(

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 HINTS = (
-    "Follow the two curves from the right, where beta is high, to the left. Where do they part, and what does the "
-    "policy say there?",
+    "Follow the two curves from left to right, as beta falls. Where do they part, and what does the policy say there?",
     "Which answers had people compared, and how often do these occur? Which ones does the policy say at the end?",
     "Ask of each cure what it needs: more money, another model, a stop at the right time, or somebody who looks.",
 )
