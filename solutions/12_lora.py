@@ -642,6 +642,9 @@ show.lora.explorer(matrices, best_rank_r)
 # - **Four bits.** Keep the frozen weights in four bits and train LoRA on top. This is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and it lets you fine-tune large models on one graphics card.
 # - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks our questions about rank of a language model in section 7. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
 # - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+#
+# <!-- needs: 18_assistant -->
+# - **An adapter that talks.** Topic 18 makes an assistant of a language model, and the adapter that does it is of the kind that you wrote here.
 
 # %%
 progress()
