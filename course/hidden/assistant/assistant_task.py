@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from course import blocks
 from course.data import advice
 from course.exercise import exercise, given_model
 from course.reference.assistant import best_policy
@@ -36,7 +35,15 @@ def known():
 
 
 def _policy(log_p):
-    return blocks.TablePolicy(log_p).requires_grad_(False)
+    """A policy of these log-probabilities, (216,): ids (N, 4) -> logits (N, 4, 6)."""
+    third = log_p.view(6, 6, 6)
+    second = third.logsumexp(2)
+
+    def says(ids):
+        begun = second.logsumexp(1).expand(len(ids), 6)
+        return torch.stack([begun, second[ids[:, 1]], third[ids[:, 1], ids[:, 2]], torch.zeros_like(begun)], 1)
+
+    return says
 
 
 @exercise(
