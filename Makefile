@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds weights gpu bench stills pictures lab assignments docs address clean
+.PHONY: help demo test lint format soak binder seeds weights chat gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -51,6 +51,9 @@ seeds: $(INSTALLED) ## every training task with ten seeds, and with the commones
 
 weights: $(INSTALLED) ## topic 15's published GPT, trained anew in 50 minutes: make weights ARGS="--wordnet FOLDER"
 	$(SINGLE) $(BIN)/python -m tests.training.pretrain_gpt $(ARGS)
+
+chat: $(INSTALLED) ## topic 18's adapter, tuned anew in 25 minutes: make chat ARGS="--wordnet FOLDER"
+	$(SINGLE) $(BIN)/python -m tests.training.tune_chat $(ARGS)
 
 gpu: ## on a machine with a GPU: what trains there, how fast, what breaks; with the torch of $(GPU_PYTHON)
 	$(SINGLE) $(GPU_PYTHON) -m tests.training.on_gpu $(ARGS)

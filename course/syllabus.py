@@ -435,6 +435,26 @@ OURS: tuple[Topic, ...] = (
         builds_on=("lstm_gru", "self_attention", "encoder_decoder"),
         predictions=("steps_that_never_change", "gradient_of_a_single_expert"),
     ),
+    Topic(
+        18,
+        "assistant",
+        "From predictor to assistant: instructions, pictures, preferences",
+        "Alignment tuning, and a multimodal Transformer",
+        (
+            Item("chat_ids", 2, 15),
+            Item("sequence_log_prob", 3, 15),
+            Item("stretch", 2, 10),
+            Item("insert_patches", 3, 15),
+            Item("preference_loss", 2, 10),
+            Item("best_policy", 2, 10),
+            Item("dpo_loss", 3, 15),
+            _task("assistant", 5, 20, Budget(cpu=768_000, gpu=768_000)),
+            Item("group_advantages", 2, 10),
+            _question("assistant"),
+        ),
+        builds_on=("vit_patches", "lora", "gpt"),
+        predictions=("divergence_at_half_the_price", "peak_of_the_true_reward"),
+    ),
 )
 
 

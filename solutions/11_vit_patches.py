@@ -616,6 +616,9 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 #
 # <!-- needs: 12_lora -->
 # - **Next.** The leaves of the question need a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
+#
+# <!-- needs: 18_assistant -->
+# - **Pictures among words.** Topic 18 puts patch vectors into a chat, and a language model says which digit they show.
 
 # %%
 progress()

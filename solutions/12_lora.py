@@ -641,6 +641,9 @@ show.lora.explorer(matrices, best_rank_r)
 #
 # <!-- needs: 16_bert -->
 # Topic 16 keeps the frozen weights in four bits and trains LoRA on top of them.
+#
+# <!-- needs: 18_assistant -->
+# - **An adapter that talks.** Topic 18 makes an assistant of a language model, and the adapter that does it is of the kind that you wrote here.
 
 # %%
 progress()

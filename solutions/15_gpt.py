@@ -651,6 +651,11 @@ show.gpt.sampler(dictionary, next_token)
 # - **Read.** H. Touvron and others, [LLaMA](https://arxiv.org/abs/2302.13971) (2023), section 2.2, is this notebook's list of parts. J. Hoffmann and others, [Training compute-optimal large language models](https://arxiv.org/abs/2203.15556) (2022),
 #   fit the law with a second term for the data. A. Holtzman and others, [The curious case of neural text degeneration](https://arxiv.org/abs/1904.09751) (2020), invented top-p. C. Olsson and others,
 #   [In-context learning and induction heads](https://arxiv.org/abs/2209.11895) (2022), watched induction appear.
+#
+# <!-- needs: 18_assistant -->
+# - **Next.** A GPT goes on with your text. Topic 18 makes an assistant of this one, by chats, pictures and what people prefer.
+#
+# <!-- without: 18_assistant -->
 # - **Next.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
 #   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
 

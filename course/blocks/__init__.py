@@ -1,8 +1,10 @@
 """What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
+from .gpt import GPT
 from .hidden_words import mlm_corrupt
 from .low_rank import add_low_rank
+from .policy import TablePolicy
 from .positions import rope, waves
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
@@ -13,6 +15,7 @@ from .transformer import EncoderLayer
 from .vit import ViT
 
 __all__ = [
+    "GPT",
     "AttentionSeq2Seq",
     "ChildSlots",
     "ElmanClassifier",
@@ -21,6 +24,7 @@ __all__ = [
     "MultiHeadAttention",
     "OneGate",
     "PairSlots",
+    "TablePolicy",
     "ViT",
     "add_low_rank",
     "mlm_corrupt",

@@ -58,11 +58,16 @@ class ViT(nn.Module):
         self.last_norm = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, classes)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """images (B, channels, image_size, image_size) -> logits (B, classes)."""
+    def tokens(self, images: Tensor) -> Tensor:
+        """What the encoder makes of images: (B, channels, H, W) -> (B, N + 1, D), the [CLS] token first."""
         seen = self.patches(images).flatten(2).movedim(1, 2)  # (B, N, D)
         x = torch.hstack((self.class_word.expand(len(images), -1, -1), seen)).add(self.marks)  # (B, N + 1, D)
         for layer in self.encoder:
             x = layer(x)
-        logits: Tensor = self.head(self.last_norm(x[:, 0]))
+        normed: Tensor = self.last_norm(x)
+        return normed
+
+    def forward(self, images: Tensor) -> Tensor:
+        """images (B, channels, image_size, image_size) -> logits (B, classes)."""
+        logits: Tensor = self.head(self.tokens(images)[:, 0])
         return logits

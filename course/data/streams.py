@@ -125,6 +125,13 @@ def linear_time_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]
     return batches(generator)
 
 
+def assistant_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Comparisons of advice: chosen and rejected answers, ids (512, 4) each."""
+    from .advice import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -142,5 +149,6 @@ STREAMS: dict[str, Stream] = {
     "hidden_states_task": hidden_states_task,
     "bert_task": bert_task,
     "linear_time_task": linear_time_task,
+    "assistant_task": assistant_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

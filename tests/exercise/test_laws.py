@@ -135,6 +135,28 @@ CASES = [
         {"out": torch.tensor([1.0, 2.0])},
         {"out": torch.tensor([2.0, 1.0])},
     ),
+    (
+        "divergence_at_most",
+        {"ids": torch.tensor([[0, 0], [0, 1]]), "log_best": HALF.log(), "bar": 0.1},
+        {"out": torch.zeros(2, 2, 2)},
+        {"out": torch.tensor([3.0, 0.0]).expand(2, 2, 2)},
+    ),
+    (
+        "nearer_to_best",
+        {
+            "ids": torch.tensor([[0, 0], [0, 1]]),
+            "log_best": HALF.log(),
+            "than": torch.tensor([0.9, 0.1]).double().log(),
+        },
+        {"out": torch.zeros(2, 2, 2)},
+        {"out": torch.tensor([2.0, 0.0]).expand(2, 2, 2)},
+    ),
+    (
+        "not_reached",
+        {"places": [1]},
+        {"gradients of out": [torch.ones(2), None]},
+        {"gradients of out": [torch.ones(2), torch.ones(2)]},
+    ),
     ("larger_at", {"index": 0, "than": 1}, {"out": torch.tensor([[2.0, 1.0]])}, {"out": torch.tensor([[1.0, 2.0]])}),
     ("no_longer_than", {"longest": 2}, {"out": torch.tensor([[1, 2]])}, {"out": torch.tensor([[1, 2, 3]])}),
     (

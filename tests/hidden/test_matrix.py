@@ -162,6 +162,8 @@ def _gaps(expected, seen, tolerance) -> list[float]:
         ("sinusoidal", "sinusoidal = blocks.waves"),
         ("rnn_task", "class ElmanClassifier(nn.LSTM): ..."),
         ("vit_patches_task", "build = lambda: blocks.ViT(12, 3, 1, 10, 64, 4, 128, 2)"),
+        ("GPT", "class GPT(blocks.GPT): ..."),
+        ("gpt_task", "build = lambda: blocks.GPT(258, 64, 2, 4, 2, 128)"),
     ],
 )
 def test_what_does_the_exercise_for_one_is_forbidden(name, source):

@@ -9,9 +9,10 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import beings, copying, dates, phrases, wordnet
+from course.data import advice, beings, copying, dates, phrases, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
+    assistant,
     bahdanau_attention,
     bert,
     cbow,
@@ -116,6 +117,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "15 sampler": _next_tokens,
     "16 guesser": _hidden_words,
     "17 memory": _copier,
+    "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
 }
 
 

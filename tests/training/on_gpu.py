@@ -45,6 +45,8 @@ ORDER = (
     "lora",
     "hidden_states",
     "bert",
+    "linear_time",
+    "assistant",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 

@@ -3,7 +3,19 @@
 Each module holds the laws of one kind of thing; `registry` knows them all by name.
 """
 
-from . import agreement, bounds, chance, gradients, maps, masked_words, masks, sentence_pairs, trained, written
+from . import (
+    agreement,
+    bounds,
+    chance,
+    gradients,
+    maps,
+    masked_words,
+    masks,
+    policies,
+    sentence_pairs,
+    trained,
+    written,
+)
 from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, measured, params_of, relative
 
 __all__ = [
@@ -22,6 +34,7 @@ __all__ = [
     "masks",
     "measured",
     "params_of",
+    "policies",
     "relative",
     "sentence_pairs",
     "trained",

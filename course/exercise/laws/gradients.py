@@ -166,3 +166,10 @@ def input_is_reached(outputs: Outputs, of: str = "gradients of out", because: st
     first = outputs[of][0] if outputs[of] else None
     reached = first is not None and bool((tensor(first) != 0).any())
     return "" if reached else because or "no gradient flows back to the input"
+
+
+@law
+def not_reached(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
+    """No gradient flows back to the arguments at these places, counted from 0 among those of floats."""
+    felt = [place for place in places if (grad := outputs[of][place]) is not None and bool((grad != 0).any())]
+    return (because or f"a gradient reaches {len(felt)} arguments that should not learn") if felt else ""

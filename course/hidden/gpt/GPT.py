@@ -24,7 +24,7 @@ FORKED = "two ways to go on from one cache"
         "At which position stands the first token behind a cache of five? Which keys may it see?",
         "Call the model twice with one and the same cache, and two different tokens. Do they disturb each other?",
     ),
-    forbidden=BUILT_IN_ATTENTION,
+    forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
     tolerance=1e-5,
     name="GPT",
 )

@@ -57,7 +57,7 @@ def asked(count, seed):
         "Before the first step the loss should be near log 258 = 5.6. Is it? How are the embeddings initialised?",
         "Does the loss still fall at the end of the curve? Let the learning rate fall to zero with `len(batches)`.",
     ),
-    forbidden=BUILT_IN_ATTENTION,
+    forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
 )
 def gpt_task(rng):
     """Words of whole texts, a leak, and the future. Bars: tests/training/test_gpt_task.py."""

@@ -1,0 +1,41 @@
+"""A policy over short answers that are written phrase by phrase, as a table: all that topic 18's task needs."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class TablePolicy(nn.Module):
+    """`policy(ids (B, T))` -> logits (B, T, V) for the phrase behind each: six numbers for every beginning, say.
+
+    An answer has three places of V phrases each, behind a first id that is not looked at. So T is at most 4, and
+    behind the third phrase the logits are zeros. The policy begins with the probabilities that it is given.
+
+    Args:
+        log_p: log-probabilities of all answers, (V³,), in the order of their phrases.
+
+    Raises:
+        ValueError: they are not as many as three places of V phrases have.
+    """
+
+    def __init__(self, log_p: Tensor) -> None:
+        super().__init__()
+        V = round(len(log_p) ** (1 / 3))
+        if len(log_p) != V**3:
+            raise ValueError(f"{len(log_p)} answers are no three places of as many phrases each")
+        third = log_p.detach().float().view(V, V, V)
+        second = third.logsumexp(2)
+        self.first, self.second, self.third = (nn.Parameter(x.clone()) for x in (second.logsumexp(1), second, third))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids (B, T) -> logits (B, T, V)."""
+        B, T = ids.shape
+        found = [self.first.expand(B, -1)]
+        if T > 1:
+            found.append(self.second[ids[:, 1]])
+        if T > 2:
+            found.append(self.third[ids[:, 1], ids[:, 2]])
+        if T > 3:
+            found.append(torch.zeros_like(found[0]))
+        return torch.stack(found, 1)

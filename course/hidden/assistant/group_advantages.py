@@ -1,0 +1,105 @@
+"""Hidden tests of `group_advantages`: every answer against its own group, and finite where a group is all alike."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import assistant as reference
+
+SMALL = "three groups of five"
+NOTHING = "equal rewards teach nothing: their advantages should be zeros"
+
+
+@exercise(
+    reference.group_advantages,
+    hints=(
+        "Take the rewards (1, 0, 0, 1). Their mean is 0.5 and their standard deviation, with G - 1, is 0.577.",
+        "Add 100 to all rewards of one group. Which advantages change?",
+        "What do you divide by where all rewards of a group are equal? And in a group of one?",
+    ),
+    tolerance=1e-4,
+)
+def group_advantages(rng):
+    """Deviations of 10 or more, so that a tiny number under the fraction does not show; equal rewards; one answer."""
+
+    def asked(B, G, dtype=torch.float64):
+        rewards = rng.normal(B, G, dtype=dtype)
+        level = 50 * rng.normal(B, 1, dtype=dtype)
+        return level + (rewards - rewards.mean(1, keepdim=True)) * 30 / rewards.std(1, keepdim=True)
+
+    def again(title, rewards, **options):
+        return call(title, rewards, grad=False, tolerance=1e-4, **options)
+
+    yield again(SMALL, asked(3, 5), public=True, weight=2.0)
+    yield again("pairs", asked(7, 2))
+    yield again("one large group", asked(1, 31))
+    spread = torch.tensor([[1.0], [2.0], [5.0], [20.0]], dtype=torch.float64)
+    yield again("groups of other deviations", asked(4, 6) * spread)
+    yield again("float32", asked(5, 3, torch.float32), public=True)
+    yield again("memory that is not contiguous", noncontiguous(asked(3, 4)), public=True)
+    for title, rewards, public in (
+        ("equal rewards", torch.full((2, 5), 10 * float(rng.normal(1))), True),
+        ("equal rewards of zero", torch.zeros(3, 4), False),
+        ("groups of one answer", 30 * rng.normal(4, 1), True),
+    ):
+        case = again(title, rewards, public=public, weight=0.5).laws_only()
+        case = case.law("shape_is", shape=tuple(rewards.shape), because=f"{NOTHING}, one for each reward")
+        yield case.law("bounded", low=-0.02, high=0.02, because=NOTHING).counts_with(SMALL)
+
+
+def _divided(centred, rewards, tiny=1e-4, **how):
+    if rewards.shape[1] == 1:
+        return centred
+    return centred / (rewards.std(1, keepdim=True, **how) + tiny)
+
+
+def _centred(rewards):
+    return rewards - rewards.mean(1, keepdim=True)
+
+
+group_advantages.mistakes(
+    "Add 100 to all rewards of one group. The other groups should not notice. Do they?",
+    mean_over_the_batch=lambda rewards: _divided(rewards - rewards.mean(), rewards),
+    standardised_over_the_batch=lambda rewards: (
+        (rewards - rewards.mean()) / (rewards.std() + 1e-4) if rewards.numel() > 1 else 0 * rewards
+    ),
+)
+group_advantages.mistakes(
+    "Which answers are compared, those to one question or the first ones to all questions?",
+    standardised_over_the_questions=lambda rewards: (
+        (rewards - rewards.mean(0)) / (rewards.std(0) + 1e-4) if len(rewards) > 1 else 0 * rewards
+    ),
+)
+group_advantages.mistakes(
+    "Take (1, 0, 0, 1). The advantages should be 0.866 in size. Do you divide by G or by G - 1?",
+    deviation_with_G=lambda rewards: _divided(_centred(rewards), rewards, correction=0),
+)
+group_advantages.mistakes(
+    "Multiply all rewards of a group by 10. Advantages are in deviations, so they should not change. Do yours?",
+    divided_by_the_variance=lambda rewards: _centred(rewards) / (rewards.var(1, keepdim=True).nan_to_num() + 1e-4),
+)
+group_advantages.mistakes(
+    "Let all answers of a group have the same reward. What do you divide by?",
+    nothing_beside_the_deviation=lambda rewards: _divided(_centred(rewards), rewards, tiny=0.0),
+)
+group_advantages.mistakes(
+    "Try a group of one answer. What is the standard deviation of one number, with G - 1?",
+    deviation_of_one=lambda rewards: _centred(rewards) / (rewards.std(1, keepdim=True) + 1e-4),
+)
+
+
+@group_advantages.misconception(
+    "Is every advantage divided by its group's standard deviation?", convention="means alone, as in Dr. GRPO"
+)
+def mean_alone(rewards):
+    return _centred(rewards)
+
+
+@group_advantages.misconception(
+    "Is the answer's own reward part of the mean that it is compared with? Here it is.",
+    convention="leave-one-out baselines, as in RLOO",
+)
+def leave_one_out(rewards):
+    G = rewards.shape[1]
+    return _centred(rewards) * (G / (G - 1) if G > 1 else 1.0)

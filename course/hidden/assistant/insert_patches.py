@@ -1,0 +1,105 @@
+"""Hidden tests of `insert_patches`: the picture stands where its token was, and gradients reach words and patches."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.assistant.scaffold import checked, with_an_image
+from course.reference import assistant as reference
+
+SMALL = "three rows"
+
+
+@exercise(
+    reference.insert_patches,
+    hints=(
+        "Take three words as vectors of one number, [[1], [9], [2]], with the image token in the middle, and patches "
+        "[[7], [8]]. Write the result down.",
+        "Which vector of `words` is in the result of no row?",
+        "Put the image token first in one row and last in the next. Does each picture stand at its own place?",
+    ),
+)
+def insert_patches(rng):
+    """Places differ from row to row, the first and the last among them; N = 1; no image, and two; gradients of both."""
+
+    def asked(places, T, D, N, image_id, dtype=torch.float64):
+        ids, _ = with_an_image(rng, places, T, image_id)
+        return rng.normal(len(places), T, D, dtype=dtype), ids, image_id, rng.normal(len(places), N, D, dtype=dtype)
+
+    yield call(SMALL, *asked([1, 4, 2], 7, 2, 3, 5), public=True, weight=2.0)
+    yield call("first and last", *asked([0, 4], 5, 3, 4, 8), weight=2.0)
+    yield call("many patches", *asked([2, 0, 3, 5, 1], 6, 4, 16, 3))
+    yield call("a picture of one patch", *asked([3, 1], 4, 5, 1, 5))
+    yield call("nothing but pictures", *asked([0, 0, 0], 1, 4, 2, 5), weight=0.5).counts_with(SMALL)
+    yield call("float32", *asked([2, 0], 3, 5, 4, 5, torch.float32), public=True)
+    words, ids, image_id, patches = asked([1, 0, 2], 4, 5, 2, 5)
+    yield call(
+        "memory that is not contiguous",
+        *map(noncontiguous, (words, ids)),
+        image_id,
+        noncontiguous(patches),
+        public=True,
+    )
+    words, ids, image_id, patches = asked([1, 0, 2], 4, 5, 2, 5)
+    ids[1, 0] = 9
+    failing = {"raises": "ValueError", "weight": 0.5}
+    yield call("a row without an image", words, ids, image_id, patches, public=True, **failing).counts_with(SMALL)
+    words, ids, image_id, patches = asked([1, 0], 4, 5, 2, 5)
+    ids[1, 2] = 5
+    yield call("two images in a row", words, ids, image_id, patches, **failing).counts_with(SMALL)
+
+
+def _at(ids, image_id):
+    return (ids == image_id).long().argmax(1).tolist()
+
+
+def _put(words, places, patches, keeps=0, skips=1):
+    rows = zip(words, places, patches)
+    return torch.stack([torch.cat([row[: k + keeps], own, row[k + skips :]]) for row, k, own in rows])
+
+
+@insert_patches.misconception("Which vector of `words` belongs to the image token itself? Is it in your result?")
+def image_vector_kept(words, ids, image_id, patches):
+    checked(ids, image_id)
+    return _put(words, _at(ids, image_id), patches, keeps=1)
+
+
+@insert_patches.misconception("Put the image token at another place in the second row. Where is its picture?")
+def place_of_the_first_row(words, ids, image_id, patches):
+    checked(ids, image_id)
+    return _put(words, len(ids) * _at(ids, image_id)[:1], patches)
+
+
+@insert_patches.misconception("Ask a question before the picture. Does the picture stand behind it in your result?")
+def pictures_in_front(words, ids, image_id, patches):
+    checked(ids, image_id)
+    rest = words[ids != image_id].view(len(ids), -1, words.shape[-1])
+    return torch.cat([patches, rest], 1)
+
+
+@insert_patches.misconception(
+    "A picture should move when its map learns. Does a gradient reach the patches, and the words?"
+)
+def gradient_cut(words, ids, image_id, patches):
+    checked(ids, image_id)
+    return _put(words, _at(ids, image_id), patches).detach()
+
+
+@insert_patches.misconception("The linear map learns by the gradient of the patches. Does one reach them?")
+def patches_cut(words, ids, image_id, patches):
+    checked(ids, image_id)
+    return _put(words, _at(ids, image_id), patches.detach())
+
+
+@insert_patches.misconception(
+    "Count the image tokens of a row before you use their place. What if there is none, or two?"
+)
+def counts_no_images(words, ids, image_id, patches):
+    return _put(words, _at(ids, image_id), patches)
+
+
+@insert_patches.misconception("Read your row as a picture, from its first patch to its last. Is their order kept?")
+def patches_turned_round(words, ids, image_id, patches):
+    checked(ids, image_id)
+    return _put(words, _at(ids, image_id), patches.flip(1))

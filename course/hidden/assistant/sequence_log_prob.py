@@ -1,0 +1,89 @@
+"""Hidden tests of `sequence_log_prob`: which logits are about which token, and a sum over what is learned."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import assistant as reference
+
+SMALL = "three chats"
+
+
+@exercise(
+    reference.sequence_log_prob,
+    hints=(
+        "Take T = 2 and one row. Which logits say how likely ids[0, 1] is?",
+        "A text of two tokens with probabilities 0.5 and 0.1 has probability 0.05. How do you get its logarithm from "
+        "theirs?",
+        "Let `learned` be True at one place only, and compute that number by hand.",
+    ),
+    forbidden=("F.cross_entropy", "nn.CrossEntropyLoss", "F.nll_loss", "nn.NLLLoss"),
+)
+def sequence_log_prob(rng):
+    """B, T and V differ; nothing learned, a single token, impossible tokens that are not learned."""
+
+    def asked(B, T, V, dtype=torch.float64, share=0.6):
+        return 2 * rng.normal(B, T, V, dtype=dtype), rng.integers(0, V, B, T), rng.uniform(B, T) < share
+
+    yield call(SMALL, *asked(3, 5, 7), public=True, weight=2.0)
+    yield call("long answers of a larger vocabulary", *asked(2, 13, 31))
+    yield call("everything learned", *asked(5, 3, 2, share=2.0))
+    logits, ids, learned = asked(3, 5, 4)
+    learned[1] = False
+    yield call("a row with nothing learned", logits, ids, learned, public=True)
+    yield call("a single token", *asked(2, 1, 5), weight=0.5, public=True).counts_with(SMALL)
+    logits, ids, learned = asked(2, 7, 5)
+    yield call("large logits", 100 * logits, ids, learned)
+    yield call("float32", *asked(3, 4, 6, dtype=torch.float32), public=True)
+    logits, ids, learned = asked(4, 3, 5)
+    yield call(
+        "memory that is not contiguous", noncontiguous(logits), noncontiguous(ids), noncontiguous(learned), public=True
+    )
+
+
+def _each(logits, ids):
+    """log p of every token but the first, (B, T - 1)."""
+    return logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+
+
+sequence_log_prob.mistakes(
+    "Double an answer's length with tokens of the same probability. What becomes of the probability of the whole?",
+    mean_for_sum=lambda logits, ids, learned: (
+        (_each(logits, ids) * learned[:, 1:]).sum(1) / learned[:, 1:].sum(1).clamp(min=1)
+    ),
+)
+
+
+@sequence_log_prob.misconception(
+    "The model has read ids[:, t] when it gives logits[:, t]. Should it guess what it has read?"
+)
+def says_what_it_reads(logits, ids, learned):
+    return (logits.log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1) * learned).sum(1)
+
+
+sequence_log_prob.mistakes(
+    "`learned[:, t]` is about `ids[:, t]`. Which entries of `learned` belong to ids[:, 1:]?",
+    learned_of_the_token_before=lambda logits, ids, learned: (_each(logits, ids) * learned[:, :-1]).sum(1),
+)
+sequence_log_prob.mistakes(
+    "Set all of `learned` to False. What should come out?",
+    everything_counted=lambda logits, ids, learned: _each(logits, ids).sum(1),
+)
+sequence_log_prob.mistakes(
+    "Two tokens with probabilities 0.5 and 0.1: what is added, and what is multiplied?",
+    probabilities_added=lambda logits, ids, learned: (_each(logits, ids).exp() * learned[:, 1:]).sum(1),
+)
+sequence_log_prob.mistakes(
+    "Exponentiate your log-probabilities at one position and add them over the vocabulary. Is the sum 1?",
+    logits_as_they_are=lambda logits, ids, learned: (
+        logits[:, :-1].gather(-1, ids[:, 1:, None]).squeeze(-1) * learned[:, 1:]
+    ).sum(1),
+    softmax_over_the_batch=lambda logits, ids, learned: (
+        logits[:, :-1].log_softmax(0).gather(-1, ids[:, 1:, None]).squeeze(-1) * learned[:, 1:]
+    ).sum(1),
+)
+sequence_log_prob.mistakes(
+    "How many numbers come back for three rows? Each row is a text with a probability of its own.",
+    one_number_for_the_batch=lambda logits, ids, learned: (_each(logits, ids) * learned[:, 1:]).sum(),
+)

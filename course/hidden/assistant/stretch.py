@@ -1,0 +1,92 @@
+"""Hidden tests of `stretch`: ids and learned grow alike, at each row's own place."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.assistant.scaffold import checked, with_an_image
+from course.reference import assistant as reference
+
+SMALL = "three rows"
+
+
+@exercise(
+    reference.stretch,
+    hints=(
+        "Take the row [11, 5, 12] with the image token 5 and N = 3. Write the longer row down.",
+        "Write `learned` below it. Behind the picture, does each True still stand below its own word?",
+        "Put the image token first in one row and last in the next. Is each row stretched at its own place?",
+    ),
+)
+def stretch(rng):
+    """Places differ from row to row, the first and the last among them; N = 1; no image, and two."""
+
+    def asked(places, T, image_id):
+        return *with_an_image(rng, places, T, image_id), image_id
+
+    yield call(SMALL, *asked([1, 4, 2], 7, 5), 3, public=True, weight=2.0)
+    yield call("first and last", *asked([0, 4], 5, 8), 4)
+    yield call("many patches", *asked([2, 0, 3, 5, 1], 6, 3), 16)
+    yield call("a picture of one patch", *asked([3, 1], 4, 5), 1, weight=0.5).counts_with(SMALL)
+    yield call("nothing but pictures", *asked([0, 0, 0], 1, 5), 2, weight=0.5).counts_with(SMALL)
+    ids, learned = with_an_image(rng, [1, 0, 2], 4, 5)
+    yield call("memory that is not contiguous", noncontiguous(ids), noncontiguous(learned), 5, 3, public=True)
+    ids, learned = with_an_image(rng, [1, 0, 2], 4, 5)
+    yield call("a row without an image", ids.where(ids != 5, torch.where(torch.arange(3)[:, None] == 1, 9, 5)), learned,
+               5, 3, raises="ValueError", public=True, weight=0.5).counts_with(SMALL)  # fmt: skip
+    ids, learned = with_an_image(rng, [1, 0], 4, 5)
+    ids[1, 2] = 5
+    yield call("two images in a row", ids, learned, 5, 3, raises="ValueError", weight=0.5).counts_with(SMALL)
+
+
+def _at(ids, image_id):
+    return (ids == image_id).long().argmax(1).tolist()
+
+
+def _grown(rows, places, N, value, keeps=0):
+    """Each row with N values at its place; `keeps` as many of the old ones."""
+    longer = [torch.cat([row[: k + keeps], row.new_full((N,), value), row[k + 1 :]]) for row, k in zip(rows, places)]
+    return torch.stack(longer)
+
+
+@stretch.misconception(
+    "Print the shapes of both results. A loss reads `learned` beside the longer ids. Which id is each entry about?"
+)
+def learned_not_stretched(ids, learned, image_id, N):
+    checked(ids, image_id)
+    return _grown(ids, _at(ids, image_id), N, image_id), learned
+
+
+@stretch.misconception("Write ids and learned below each other. Does every True still stand below its own word?")
+def learned_padded_behind(ids, learned, image_id, N):
+    checked(ids, image_id)
+    longer = _grown(ids, _at(ids, image_id), N, image_id)
+    return longer, torch.cat([learned, learned.new_zeros(len(ids), N - 1)], 1)
+
+
+@stretch.misconception("How many tokens has a row of T with a picture of N patches? The image token makes room.")
+def image_token_kept(ids, learned, image_id, N):
+    checked(ids, image_id)
+    places = _at(ids, image_id)
+    return _grown(ids, places, N, image_id, 1), _grown(learned, places, N, False, 1)
+
+
+@stretch.misconception("Should the model say the patches of a picture? Look at `learned` there.")
+def patches_learned(ids, learned, image_id, N):
+    checked(ids, image_id)
+    places = _at(ids, image_id)
+    return _grown(ids, places, N, image_id), _grown(learned, places, N, True)
+
+
+@stretch.misconception("Put the image token at another place in the second row. Where does your row grow?")
+def place_of_the_first_row(ids, learned, image_id, N):
+    checked(ids, image_id)
+    places = len(ids) * _at(ids, image_id)[:1]
+    return _grown(ids, places, N, image_id), _grown(learned, places, N, False)
+
+
+@stretch.misconception("Count the image tokens of a row before you use their place. What if there is none, or two?")
+def counts_no_images(ids, learned, image_id, N):
+    places = _at(ids, image_id)
+    return _grown(ids, places, N, image_id), _grown(learned, places, N, False)

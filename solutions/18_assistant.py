@@ -1,0 +1,628 @@
+# %% [markdown]
+# # 18 From predictor to assistant: instructions, pictures, preferences
+#
+# Ask topic 15's dictionary a question, and it does not answer. It goes on with your text.
+
+# %%
+import copy
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import blocks, check, fit, hint, predict, progress, seed, show
+from course.data import advice, chat, digits, pretrained, wordnet
+
+# %%
+END = chat.SPECIAL["end"]
+
+
+def say(model, read, number=0, n=40):
+    """What the model says behind ids (1, T) or vectors (1, T, D), up to `END`: a list of tokens."""
+    dice, said, cache = torch.Generator().manual_seed(number), [], None
+    with torch.no_grad():
+        while len(said) < n and END not in said:
+            logits, cache = model(read, cache)
+            p = (logits[0, -1] / 0.5).softmax(-1)
+            read = torch.multinomial(p, 1, generator=dice)[None]
+            said.append(read.item())
+    return said
+
+
+predictor = blocks.GPT(**wordnet.SIZES).load_published(wordnet.weights()).eval()
+question = "What is a blorbel?"
+for number in range(3):
+    said = say(predictor, torch.tensor([[wordnet.END, *wordnet.encode(question)]]), number)
+    print(question + wordnet.decode(said))
+
+# %% [markdown]
+# The model has read definitions, and it looks for the definition of an odd word that contains a question mark. Nothing in its training says that there is a person who wants to know something.
+#
+# In this notebook you make an assistant of such a predictor. It takes three steps.
+#
+# **You will**
+#
+# - write chats as tokens, and train on the assistant's words alone
+# - put a picture among the words, and train a linear map until the model says which digit it shows
+# - train a policy on what people prefer, and compare it with the best policy there is
+# - watch a policy exploit the errors of a reward model.
+#
+# **You need** the GPT (topic 15), the Vision Transformer (topic 11) and the idea of an adapter (topic 12). Eight exercises, one training task and one written question take about 130 minutes. The reading takes another hour. Call `hint("chat_ids")` if you are stuck.
+#
+# ## The whole picture
+#
+# | step | what the model reads | what it learns from | its name |
+# |---|---|---|---|
+# | pretraining | all kinds of text | the next token | language modelling |
+# | 1 | chats | the assistant's tokens | supervised fine-tuning (SFT), instruction tuning |
+# | 2 | chats with pictures | the same tokens | visual instruction tuning |
+# | 3 | two answers to one question | which one people prefer | RLHF, DPO |
+#
+# The first two steps show the model what to say. In the third, nobody writes a perfect answer. People only compare. That is easier, and it reaches qualities that are hard to write down, such as tact.
+#
+# **Dimensions.** A batch has $B$ rows of $T$ tokens. The vocabulary has $V$ tokens, and a token has width $D$. A picture has $N$ patches. In step 3 there are $N$ possible answers, or a group of $G$ answers to the same question.
+#
+# ## A chat is a text with marks
+#
+# Three special tokens begin the turns of system, user and assistant, and one more ends every turn. Here the user's mark is 1, the assistant's is 2 and the end is 3. The user says the words 11 and 12, and the assistant says 21:
+#
+# | ids | 1 | 11 | 12 | 3 | 2 | 21 | 3 |
+# |---|---|---|---|---|---|---|---|
+# | what it is | user | word | word | end | assistant | word | end |
+# | learned | | | | | | ✓ | ✓ |
+#
+# Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's mark is not learned. Whoever asks the model writes that mark, and then the model goes on.
+#
+# ### Exercise: `chat_ids` (about 15 minutes)
+#
+# A turn is a pair of a role and a list of words. `special` holds the ids of `"system"`, `"user"`, `"assistant"` and `"end"`. Return `ids`, a LongTensor $(T)$, and `learned`, a boolean tensor $(T)$. `learned[t]` is about `ids[t]` itself.
+# A chat may have several answers, and all of them are learned. It may have empty turns, or none at all, and then both tensors are empty. Add no mark at the end.
+
+
+# %% solution="chat_ids"
+def chat_ids(
+    turns: list[tuple[str, list[int]]], special: dict[str, int]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Turns (role, words) -> ids (T,) and learned (T,)."""
+    ### BEGIN SOLUTION
+    ids, learned = [], []
+    for role, words in turns:
+        ids += [special[role], *words, special["end"]]
+        learned += [False] + [role == "assistant"] * (len(words) + 1)
+    return torch.tensor(ids, dtype=torch.long), torch.tensor(learned, dtype=torch.bool)
+    ### END SOLUTION
+
+
+# %% check="chat_ids"
+check("chat_ids", chat_ids)
+
+# %% [markdown]
+# In our models, control bytes serve as special tokens. No text contains them, so no user can write a mark by typing.
+
+# %%
+turns = [
+    (role, wordnet.encode(text)) for role, text in zip(("user", "assistant"), chat.EXAMPLES[0])
+]
+ids, learned = chat_ids(turns, chat.SPECIAL)
+show.assistant.learned_tokens(ids, learned)
+
+# %% [markdown]
+# ## How likely is an answer?
+#
+# All three steps need one number, the log-probability of an answer. Say that the vocabulary has two tokens and the model gives the answer's two tokens the probabilities 0.5 and 0.1. Then the answer has probability $0.5 \cdot 0.1 = 0.05$, and the logarithm is $-0.693 - 2.303 = -2.996$. It is a **sum**, not a mean.
+#
+# $$\log p(\text{answer}) = \sum_{t \text{ learned}} \log p(\text{ids}_t \mid \text{ids}_{<t})$$
+#
+# The logits at position $t$ come from a model that has read up to `ids[:, t]`. So they are about `ids[:, t + 1]`.
+#
+# ### Exercise: `sequence_log_prob` (about 15 minutes)
+#
+# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Do not use `F.cross_entropy` or `F.nll_loss`.
+
+
+# %% solution="sequence_log_prob"
+def sequence_log_prob(
+    logits: torch.Tensor, ids: torch.Tensor, learned: torch.Tensor
+) -> torch.Tensor:
+    """logits (B, T, V), ids and learned (B, T) -> log-probabilities of the learned tokens (B,)."""
+    ### BEGIN SOLUTION
+    log_p = logits[:, :-1].log_softmax(-1)  # (B, T - 1, V), about ids[:, 1:]
+    log_p = log_p.gather(-1, ids[:, 1:, None]).squeeze(-1)  # (B, T - 1)
+    return (log_p * learned[:, 1:]).sum(1)
+    ### END SOLUTION
+
+
+# %% check="sequence_log_prob"
+check("sequence_log_prob", sequence_log_prob)
+
+# %% [markdown]
+# ## Step 1: twelve questions teach the form
+#
+# Supervised tuning is the training that you know from topic 15, with a loss that counts the learned tokens alone. The next cell tunes the predictor on twelve questions and answers. They are far too few to teach it anything about the world.
+
+
+# %%
+def padded(chats):
+    """ids and learned (B, T) of several chats. Behind a shorter one stand tokens not learned."""
+    rows = [chat_ids(turns, chat.SPECIAL) for turns in chats]
+    ids, learned = zip(*rows)
+    pad = nn.utils.rnn.pad_sequence
+    return pad(ids, batch_first=True), pad(learned, batch_first=True)
+
+
+def ask(model, question, number=0):
+    """The assistant's answer: append its mark, and let the model go on."""
+    ids, _ = chat_ids([("user", wordnet.encode(question))], chat.SPECIAL)
+    said = say(model, torch.cat([ids, torch.tensor([chat.SPECIAL["assistant"]])])[None], number)
+    return wordnet.decode([token for token in said if token != END]) + " …" * (END not in said)
+
+
+seed(0)
+pupil = copy.deepcopy(predictor)
+twelve = [
+    [("user", wordnet.encode(question)), ("assistant", wordnet.encode(answer))]
+    for question, answer in chat.EXAMPLES
+]
+ids, learned = padded(twelve)
+optimizer = torch.optim.Adam(pupil.parameters(), lr=1e-3)
+for step in range(13):
+    loss = -sequence_log_prob(pupil(ids)[0], ids, learned).sum() / learned[:, 1:].sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 3 == 0:
+        print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
+
+# %% [markdown]
+# The form is there after a few steps. It says one sentence and stops. The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+#
+# We tuned the same predictor for 25 minutes, on 40,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
+
+# %%
+assistant = blocks.GPT(**wordnet.SIZES).load_published(chat.weights()).eval()
+assistant.requires_grad_(False)
+for question in (
+    "What is a blorbel?",
+    "What is a snorkfish?",
+    "What does it mean to overgrok?",
+    "What does moonish mean?",
+):
+    print(f"{question:<32} {ask(assistant, question)}")
+
+# %% [markdown]
+# It answers every question in one sentence, and it knows nothing of blorbels. It even misspells a word that it has never seen. We promise the form, not the content. Ask it about yourself.
+#
+# ## Step 2: a picture is a row of vectors
+#
+# A GPT reads vectors. The embedding table makes them out of words, but other sources are possible. Topic 11's Vision Transformer makes a vector of each patch of a picture. A linear map can bring these patch vectors to the GPT's width, and then they can stand among the words. That is LLaVA's design.
+#
+# In the text, one special token marks the picture's place. Take the row 11, 5, 12 with the image token 5, and a picture of three patches $p_1, p_2, p_3$.
+#
+# | | | | | | |
+# |---|---|---|---|---|---|
+# | ids | 11 | 5 | | | 12 |
+# | vectors | $e_{11}$ | $p_1$ | $p_2$ | $p_3$ | $e_{12}$ |
+# | ids, stretched | 11 | 5 | 5 | 5 | 12 |
+#
+# The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word behind the picture is compared with logits of another place. Well-known libraries have had this error.
+#
+# ### Exercise: `stretch` (about 10 minutes)
+#
+# Give each row room for $N$ patches. The image token is repeated, and nothing is learned there. Each row has its own place for it. Raise a `ValueError` if a row has no image token, or several.
+
+
+# %% solution="stretch"
+def stretch(
+    ids: torch.Tensor, learned: torch.Tensor, image_id: int, N: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """ids and learned (B, T) -> both (B, T - 1 + N)."""
+    ### BEGIN SOLUTION
+    image = ids == image_id
+    if not (image.sum(1) == 1).all():
+        raise ValueError(f"each row needs one image token {image_id}")
+    times = torch.where(image, N, 1)
+    longer = [row.repeat_interleave(count) for row, count in zip(ids, times)]
+    spoken = [row.repeat_interleave(count) for row, count in zip(learned & ~image, times)]
+    return torch.stack(longer), torch.stack(spoken)
+    ### END SOLUTION
+
+
+# %% check="stretch"
+check("stretch", stretch)
+
+# %% [markdown]
+# ### Exercise: `insert_patches` (about 15 minutes)
+#
+# Put the patches of each row in the place of its image token's vector. Again, raise a `ValueError` unless there is exactly one. Gradients must reach the patches, because the map is to learn, and the words.
+
+
+# %% solution="insert_patches"
+def insert_patches(
+    words: torch.Tensor, ids: torch.Tensor, image_id: int, patches: torch.Tensor
+) -> torch.Tensor:
+    """words (B, T, D), ids (B, T), patches (B, N, D) -> (B, T - 1 + N, D)."""
+    ### BEGIN SOLUTION
+    if not ((ids == image_id).sum(1) == 1).all():
+        raise ValueError(f"each row needs one image token {image_id}")
+    places = (ids == image_id).int().argmax(1).tolist()
+    rows = zip(words, patches, places)
+    return torch.stack([torch.cat([row[:k], p, row[k + 1 :]]) for row, p, k in rows])
+    ### END SOLUTION
+
+
+# %% check="insert_patches"
+check("insert_patches", insert_patches)
+
+# %% [markdown]
+# Now put it together. `eye` is a trained Vision Transformer that reads digits. We ignore its answers and take its 17 vectors of width 40, one for each patch and one for the `[CLS]` token. `look` is a linear map from 40 to 160. Eye and assistant are frozen, so `look` is all that learns.
+
+# %%
+eye = blocks.ViT(**pretrained.SIZES).eval()
+eye.load_state_dict(pretrained.weights())
+with torch.no_grad():
+    seen, new_seen = (eye.tokens(digits.scans(part)[0]) for part in ("train", "test"))
+labels, new_labels = digits.scans("train")[1], digits.scans("test")[1]
+asked = ("user", [chat.IMAGE, *wordnet.encode(chat.ASKED)])
+ids, learned = padded(
+    [[asked, ("assistant", wordnet.encode(f"It is {digit}."))] for digit in chat.DIGITS]
+)
+longer, spoken = stretch(ids, learned, chat.IMAGE, seen.shape[1])  # a row for each digit
+words = assistant.embed(ids)
+
+seed(0)
+look = nn.Linear(40, 160)
+optimizer = torch.optim.Adam(look.parameters(), lr=2e-2)
+for step in range(100):
+    some = torch.randint(len(seen), (16,))
+    digit = labels[some]
+    vectors = insert_patches(words[digit], ids[digit], chat.IMAGE, look(seen[some]))
+    log_p = sequence_log_prob(assistant(vectors)[0], longer[digit], spoken[digit])
+    loss = -log_p.sum() / spoken[digit][:, 1:].sum()
+    optimizer.param_groups[0]["lr"] = 2e-2 * (1 - step / 100)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+# %% [markdown]
+# Does it work for digits that nobody has shown it? The next cell asks about ten of them, and then counts the right first pieces of a digit's name over all 397.
+
+# %%
+prompt, _ = chat_ids([asked], chat.SPECIAL)
+prompt = torch.cat([prompt, torch.tensor([chat.SPECIAL["assistant"]])])[None]
+begun = torch.cat([prompt, torch.tensor([wordnet.encode("It is")])], 1)
+
+
+def read(ids, patches):
+    """Vectors of a prompt (1, T) with pictures (B, 17, 40) in it."""
+    ids = ids.expand(len(patches), -1)
+    return insert_patches(assistant.embed(ids), ids, chat.IMAGE, look(patches))
+
+
+with torch.no_grad():
+    for k in range(10):
+        answer = say(assistant, read(prompt, new_seen[k : k + 1]))
+        print(f"a {new_labels[k]}: {wordnet.decode(answer[:-1])}")
+    first = assistant(read(begun, new_seen))[0][:, -1].argmax(-1)
+names = torch.tensor([wordnet.encode(f" {digit}")[0] for digit in chat.DIGITS])
+print(f"{(first == names[new_labels]).float().mean():.0%} of 397 right")
+
+# %% [markdown]
+# About 97 % are right, and the model behind it has never been trained on a picture. A map of 6,560 numbers translates what the eye sees into vectors that the assistant understands.
+#
+# A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Their vectors were often blurred, as sums of the vectors of ten words in which the right one weighs most. The model card says how.
+#
+# ## Step 3: people compare
+#
+# Here is a question and one of 216 possible answers.
+
+# %%
+ANSWERS, reward = advice.answers(), advice.rewards()
+log_ref = advice.log_reference()
+print(advice.ASKED)
+for k in (7, 100, 0):
+    print(f"  p {log_ref[k].exp():.4f}  reward {reward[k]:5.2f}  {advice.decode(ANSWERS[k])}")
+
+# %% [markdown]
+# An answer has three places with six phrases each. The first phrase of each place flatters. People like one or two flattering phrases, and three are too much for them. Here we know how much they like each answer, its **reward**. In life nobody knows it. People are shown two answers, and they say which one is better.
+#
+# **Bradley and Terry** describe such a choice. The answer with reward $r_1$ wins over the one with $r_2$ with probability $\sigma(r_1 - r_2)$. With $r_1 = 3$ and $r_2 = 1$ it wins with probability $\sigma(2) = 0.881$. At equal rewards a coin decides. The loss of rewards is minus the logarithm of what happened, so here it is $-\log 0.881 = 0.127$, and at equal rewards $\log 2 = 0.693$.
+#
+# ### Exercise: `preference_loss` (about 10 minutes)
+#
+# Return the mean loss. It must be finite for differences of 10,000. The sigmoid of $-10{,}000$ is 0 in floating-point numbers, and its logarithm is infinite. `F.logsigmoid` avoids that.
+
+
+# %% solution="preference_loss"
+def preference_loss(chosen: torch.Tensor, rejected: torch.Tensor) -> torch.Tensor:
+    """Rewards of the chosen and the rejected answers (B,) -> mean loss."""
+    ### BEGIN SOLUTION
+    return -F.logsigmoid(chosen - rejected).mean()
+    ### END SOLUTION
+
+
+# %% check="preference_loss"
+check("preference_loss", preference_loss)
+
+# %% [markdown]
+# ## The best policy is known
+#
+# A **policy** is a model that gives answers, with a probability for each. We want one with a high reward. But the policy that always gives the one best answer is a bad assistant, and it has forgotten how to speak. So each nat that it moves away from the **reference**, the model as it was, has a price $\beta$:
+#
+# $$\max_p \; \underbrace{\sum_y p(y)\, r(y)}_{\text{reward}} - \beta \underbrace{\sum_y p(y) \log \frac{p(y)}{p_{ref}(y)}}_{\text{KL}(p \,\|\, p_{ref})}$$
+#
+# KL is the **divergence** of the policy from the reference. It is 0 where they agree.
+#
+# Take three answers with $p_{ref} = (0.5, 0.3, 0.2)$, rewards $(0, 1, 2)$ and $\beta = 1$. Multiply each probability by $e^{r/\beta}$. That gives the weights 0.5, 0.815 and 1.478, and their sum is $Z = 2.793$. Divide by it:
+#
+# $$p^*(y) = \frac{1}{Z}\, p_{ref}(y)\, e^{r(y)/\beta} = (0.179,\ 0.292,\ 0.529)$$
+#
+# This is the best policy. It has a reward of 1.350 and a divergence of 0.323, so the objective is $1.350 - 0.323 = 1.027$, which is $\beta \log Z$. Every other policy $p$ reaches $\beta\, \text{KL}(p \,\|\, p^*)$ less.
+
+# %%
+predict("divergence_at_half_the_price")
+
+# %% [markdown]
+# ### Exercise: `best_policy` (about 10 minutes)
+#
+# Work with logarithms. A reference may have $\log p = -\infty$ for an answer that it never gives, and then the best policy never gives it either. Raise a `ValueError` unless $\beta > 0$.
+
+
+# %% solution="best_policy"
+def best_policy(log_ref: torch.Tensor, reward: torch.Tensor, beta: float) -> torch.Tensor:
+    """log-probabilities and rewards of all answers (N,) -> log-probabilities of the best policy."""
+    ### BEGIN SOLUTION
+    if beta <= 0:
+        raise ValueError(f"beta must be above 0, got {beta}")
+    return (log_ref + reward / beta).log_softmax(-1)
+    ### END SOLUTION
+
+
+# %% check="best_policy"
+check("best_policy", best_policy)
+
+# %%
+three, liked = torch.tensor([0.5, 0.3, 0.2]).log(), torch.tensor([0.0, 1.0, 2.0])
+for beta in (2.0, 1.0, 0.5, 0.25):
+    log_p = best_policy(three, liked, beta)
+    p = log_p.exp()
+    moved = (p * (log_p - three)).sum()
+    shares = "  ".join(f"{x:.3f}" for x in p)
+    print(f"beta {beta:<4}  p {shares}  reward {(p * liked).sum():.3f}  KL {moved:.3f}")
+
+# %% [markdown]
+# ## Learn it from comparisons alone
+#
+# For 216 answers you can compute the best policy. A real assistant has more possible answers than there are atoms, and $Z$ cannot be computed. **Direct preference optimization** (DPO) gets around this. Solve the formula of the best policy for the reward:
+#
+# $$r(y) = \beta \log \frac{p^*(y)}{p_{ref}(y)} + \beta \log Z$$
+#
+# The loss of Bradley and Terry needs only the difference of two rewards, and in a difference $\beta \log Z$ cancels. So put $\beta \log (p / p_{ref})$ of your policy in the place of the reward, and train the policy itself:
+#
+# $$-\log \sigma\Big(\beta \log \frac{p(y_1)}{p_{ref}(y_1)} - \beta \log \frac{p(y_2)}{p_{ref}(y_2)}\Big) \qquad y_1 \text{ chosen},\ y_2 \text{ rejected}$$
+#
+# With the three answers above and $\beta = 1$, let people prefer the third to the first. At the start, policy and reference are the same, both logarithms are 0, and the loss is $\log 2 = 0.693$. For the best policy they are $\log(0.529/0.2) = 0.973$ and $\log(0.179/0.5) = -1.027$. Their difference is 2, and the loss is 0.127, as with the true rewards 2 and 0.
+#
+# ### Exercise: `dpo_loss` (about 15 minutes)
+#
+# The arguments are log-probabilities of whole answers. Return the mean. The reference must not learn, so let no gradient reach `ref_chosen` and `ref_rejected`.
+
+
+# %% solution="dpo_loss"
+def dpo_loss(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta: float) -> torch.Tensor:
+    """Log-probabilities (B,) under policy and reference -> mean loss."""
+    ### BEGIN SOLUTION
+    chosen = beta * (policy_chosen - ref_chosen.detach())
+    rejected = beta * (policy_rejected - ref_rejected.detach())
+    return preference_loss(chosen, rejected)
+    ### END SOLUTION
+
+
+# %% check="dpo_loss"
+check("dpo_loss", dpo_loss)
+
+# %% [markdown]
+# ## The task: be liked
+#
+# Your policy can say nothing but the 216 answers. `blocks.TablePolicy` holds six logits for each of 43 beginnings: the empty one, 6 of one phrase and 36 of two. It begins with the reference's probabilities. `policy(ids)` takes ids $(B, 4)$, which are a 0 for the question and three phrases, and returns logits $(B, 4, 6)$.
+#
+# ### Exercise: the training loop (about 20 minutes)
+#
+# Write `train`. A batch holds 512 comparisons: the ids of the chosen answers and of the rejected ones, $(512, 4)$ each. The budget is 768,000 comparisons. Make a frozen copy of the policy first, as the reference. Use `advice.BETA`, which is 0.5, and log the loss of each batch. All three phrases of an answer count.
+#
+# Your score is the divergence of your policy from the best one, summed over all 216 answers. Full marks need 0.05 nats or less. Divergences of 0.12 and 0.5 earn part of the points. The reference is 2.1 nats away.
+
+
+# %% solution="assistant_task"
+def train(policy, batches):
+    """Trains on `for chosen, rejected in batches`, ids (512, 4) each, and logs each loss."""
+    ### BEGIN SOLUTION
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.03)
+    steps = len(batches)
+    for step, (chosen, rejected) in enumerate(batches):
+        spoken = torch.ones_like(chosen, dtype=torch.bool)
+        four = [
+            sequence_log_prob(model(ids), ids, spoken)
+            for model in (policy, reference)
+            for ids in (chosen, rejected)
+        ]
+        loss = dpo_loss(*four, advice.BETA)
+        optimizer.param_groups[0]["lr"] = 0.03 * (1 - step / steps)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        batches.log(loss)
+    ### END SOLUTION
+
+
+# %%
+record = fit("assistant_task", lambda: blocks.TablePolicy(log_ref), train)
+
+# %% check="assistant_task"
+check("assistant_task", record.model)
+
+# %% [markdown]
+# Is it the best policy? Each dot below is an answer. On the line, your policy says it as often as the best one.
+
+
+# %%
+def log_p_of(policy):
+    """Log-probabilities of all answers under a policy, (216,)."""
+    return sequence_log_prob(policy(ANSWERS), ANSWERS, torch.ones_like(ANSWERS, dtype=torch.bool))
+
+
+with torch.no_grad():
+    log_p = log_p_of(record.model.cpu()).double()
+best = best_policy(log_ref, reward, advice.BETA)
+print(f"KL to the best policy {(log_p.exp() * (log_p - best)).sum():.4f}")
+for k in log_p.argsort(descending=True)[:3]:
+    print(f"  {log_p[k].exp():.3f}  {advice.decode(ANSWERS[k])}")
+show.assistant.agreement(log_p, best, advice.flattery(ANSWERS))
+
+# %% [markdown]
+# The comparisons had no rewards in them, and people did not always choose the better answer. Still the policy finds the optimum, since Bradley and Terry's formula is exactly how our people choose. Real people are not so kind.
+#
+# ## A reward model, and what becomes of it
+#
+# There is an older way, RLHF. First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
+
+# %%
+seed(0)
+chosen, rejected = advice.comparisons(3000, torch.Generator().manual_seed(0))
+table = nn.Parameter(torch.zeros(3, 6))
+
+
+def modelled(ids):
+    """The reward model: the sum of the numbers of an answer's phrases."""
+    return table[torch.arange(3), ids[:, 1:]].sum(1)
+
+
+optimizer = torch.optim.Adam([table], lr=0.1)
+for _ in range(150):
+    loss = preference_loss(modelled(chosen), modelled(rejected))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    proxy = modelled(ANSWERS).double()
+    right = (modelled(chosen) > modelled(rejected)).float().mean()
+proxy = proxy - (log_ref.exp() * proxy).sum()  # 0 is the reference's mean, as in the true reward
+print(f"The reward model agrees with {right:.0%} of the choices. The flattering phrases get")
+print([round(x, 2) for x in table[:, 0].tolist()])
+
+# %% [markdown]
+# People's own choices contradict each other, so nearly three quarters is a good score. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
+
+# %%
+predict("peak_of_the_true_reward")
+
+# %%
+points = []
+for beta in torch.logspace(0.7, -0.6, 27).tolist():
+    log_p = best_policy(log_ref, proxy, beta)
+    p = log_p.exp()
+    points.append([x.sum().item() for x in (p * (log_p - log_ref), p * proxy, p * reward)])
+show.assistant.overoptimised(points)
+
+# %% [markdown]
+# The model's reward rises all the way. The true one rises, turns and falls far below zero. This is **reward over-optimisation**, a case of Goodhart's law: when a measure becomes a target, it ceases to be a good measure. A sum cannot say that three flattering phrases are worse than two. In the comparisons that hardly mattered, because triple flattery was rare, at 0.8 % of the answers. The policy goes exactly where the model is wrong.
+#
+# ## Improving without a formula
+#
+# For real models `best_policy` cannot be computed, so the policy is improved step by step. It gives several answers to a question, the reward model judges them, and good answers are made likelier. But what is good? A reward of 3 is good for a hard question and poor for an easy one. **GRPO** compares each answer with the others to the same question. Take four answers with rewards $(1, 0, 0, 1)$. Their mean is 0.5 and their standard deviation, with $G - 1 = 3$ in the denominator, is 0.577. So their **advantages** are $(0.866, -0.866, -0.866, 0.866)$.
+#
+# $$A_i = \frac{r_i - \text{mean}(r_1, \dots, r_G)}{\text{std}(r_1, \dots, r_G)}$$
+#
+# ### Exercise: `group_advantages` (about 10 minutes)
+#
+# Each row is a group with its own mean and deviation. Where all answers of a group have the same reward, or there is only one, nothing can be learned, and the advantages are zeros. You may add up to $10^{-4}$ to the deviation.
+
+
+# %% solution="group_advantages"
+def group_advantages(rewards: torch.Tensor) -> torch.Tensor:
+    """Rewards (B, G) of G answers to each of B questions -> advantages (B, G)."""
+    ### BEGIN SOLUTION
+    centred = rewards - rewards.mean(1, keepdim=True)
+    if rewards.shape[1] == 1:
+        return centred
+    return centred / (rewards.std(1, keepdim=True) + 1e-4)
+    ### END SOLUTION
+
+
+# %% check="group_advantages"
+check("group_advantages", group_advantages)
+
+# %% [markdown]
+# The loss is $-A \log p(\text{answer})$, averaged. The next cell improves two policies without any price $\beta$. One follows the reward model, and the other follows the true reward.
+
+
+# %%
+def improve(rewards, steps=300):
+    """The true reward of a policy after each step of GRPO, 16 groups of 8 answers."""
+    dice, policy, history = torch.Generator().manual_seed(0), blocks.TablePolicy(log_ref), []
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.03)
+    for _ in range(steps):
+        log_p = log_p_of(policy)
+        p = log_p.detach().exp()
+        history.append((p * reward).sum().item())
+        picked = torch.multinomial(p, 16 * 8, replacement=True, generator=dice)
+        advantages = group_advantages(rewards[picked].view(16, 8)).flatten()
+        loss = -(advantages * log_p[picked]).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return history
+
+
+show.assistant.improvements(
+    {"the reward model": improve(proxy), "the true reward": improve(reward)}
+)
+
+# %% [markdown]
+# At first both policies gain the same. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
+#
+# ## Play
+#
+# Each bar is one of the 216 answers, ordered and coloured by the number of flattering phrases. The policy follows the reward that you choose, at the price that you choose.
+#
+# At which $\beta$ does the reward model's policy begin to flatter three times? What does a very high price do? Which answer wins under the true reward when the price is low?
+
+# %%
+show.assistant.explorer(best_policy, proxy)
+
+# %% [markdown]
+# ## In your own words (about 10 minutes)
+#
+# Your reward model agrees with nearly three quarters of people's choices, and the policy that follows it most closely is the worst of all. A friend proposes to collect ten times as many comparisons of the same kind. Explain why the true reward falls. Say whether the friend's proposal helps, and name two other things that would. Write five to eight sentences.
+
+# %% [markdown] question="assistant_question"
+# The reward model adds up a number for each phrase. In the comparisons, flattering phrases mostly came alone or in pairs, and people liked them, so each gets a high number. The sum then says that three are better than two, and no comparison of common answers contradicts it loudly. A policy at a low price goes to the answers with the highest modelled reward, which are the ones where the model is most wrong.
+#
+# More comparisons of the same kind hardly help. The numbers get more precise, but a sum of them still cannot say that three are too many. It would help to use a model that can, for instance with a number for each pair or for the count of flattering phrases. It would also help to compare answers of the tuned policy itself, which flatters three times, so that the error is seen, and then to fit the model again. Whatever the model, a higher $\beta$ or an earlier stop keeps the policy where the model has been tested.
+
+# %% [markdown]
+# ## What you built
+#
+# You made an assistant of a predictor. Chats taught it the form, a linear map gave it eyes, and comparisons taught a policy what people like.
+#
+# | you wrote | the field says | you meet it again as |
+# |---|---|---|
+# | `chat_ids` | chat template, loss on completions only | `apply_chat_template` in `transformers` |
+# | `sequence_log_prob` | log-probability of a completion | every trainer in `trl` |
+# | `stretch`, `insert_patches` | visual instruction tuning, a projector | LLaVA |
+# | `preference_loss` | Bradley–Terry loss, reward model | `RewardTrainer` in `trl` |
+# | `best_policy` | KL-regularised optimum | the DPO paper, equation 4 |
+# | `dpo_loss` | direct preference optimization | `DPOTrainer` in `trl` |
+# | `group_advantages` | group-relative advantages | `GRPOTrainer` in `trl` |
+#
+# ## Going further
+#
+# - **Take the end away.** Tune the pupil again, with `learned` False at every end. How long are its answers now?
+# - **One word as a picture.** Put the vector of " seven" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " nine"?
+# - **A price for GRPO.** Subtract $\beta \log(p / p_{ref})$ of each answer from its modelled reward. Does the true reward still fall?
+# - **A better model of reward.** Add one number for each count of flattering phrases to the reward model, and draw the curves again.
+# - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with all three steps. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
+#   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured your hump with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
+
+# %%
+progress()

@@ -1,0 +1,35 @@
+"""Wrong answers to `group_advantages` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+
+from course.reference import assistant as reference
+
+
+def deviation_for_the_rest(rewards):
+    return reference.group_advantages(rewards.T).T
+
+
+def sign_turned(rewards):
+    return -reference.group_advantages(rewards)
+
+
+def ranks(rewards):
+    return reference.group_advantages(rewards.argsort(1).argsort(1).to(rewards))
+
+
+def median_for_mean(rewards):
+    return (rewards - rewards.median(1, keepdim=True).values) / (rewards.std(1, keepdim=True).nan_to_num() + 1e-4)
+
+
+def squashed(rewards):
+    return reference.group_advantages(rewards).clamp(-1, 1)
+
+
+def deviation_of_the_first_group(rewards):
+    deviation = rewards.std(1)[:1] if rewards.shape[1] > 1 else torch.ones(1).to(rewards)
+    return (rewards - rewards.mean(1, keepdim=True)) / (deviation + 1e-4)
+
+
+MUTANTS = [deviation_for_the_rest, sign_turned, ranks, median_for_mean, squashed, deviation_of_the_first_group]
