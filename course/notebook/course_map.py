@@ -21,10 +21,10 @@ ROW, LANE, MARGIN = 46, 26, 17
 """Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
 HEADING = 40
 """Pixels that the title of a volume takes."""
-COLUMNS, LETTER = (170, 262, 386), 9.1
-"""Pixels from where a topic's title begins to the dot of each path, and those that a letter of a title may take."""
-NARROWEST = 504
-"""Pixels that the words of the picture take at least."""
+COLUMNS, NARROWEST = (170, 262, 386), 504
+"""Pixels from where a topic's title begins to the dot of each path, and those that its words take at least."""
+LETTER, SMALL = 9.1, 7.1
+"""Pixels that a letter may take, in a title and below it."""
 NOT_HERE = "not handed out yet"
 """What is said of a topic whose notebook is not there."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
@@ -220,8 +220,8 @@ def _title(volume: Volume | None) -> str:
     if volume is None:
         return ""
     return (
-        f'<div style="height:{HEADING}px;display:flex;align-items:center;{_TITLE}">'
-        f"<span><b>{volume.title}</b> &middot; {escape(volume.about)}</span></div>"
+        f'<div style="height:{HEADING}px;display:flex;align-items:center">'
+        f'<span style="{_TITLE}"><b>{volume.title}</b> &middot; {escape(volume.about)}</span></div>'
     )
 
 
@@ -236,7 +236,7 @@ def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]
         f'<span style="display:block;height:6px;border-radius:3px;width:{share:.0f}%;background:{colour}">'
         "</span></span>"
     )
-    at = f" &middot; next: <code style='background:none;color:inherit'>{escape(standing.at)}</code>"
+    at = f" &middot; next: <code style='background:none;color:inherit;white-space:nowrap'>{escape(standing.at)}</code>"
     about = _time(sum(item.minutes for item in topic.items))
     small = f"{bar}{standing.words()} &middot; {about}{at if standing.begun and standing.at else ''}"
     on = "".join(
@@ -291,8 +291,7 @@ def svg(topics: Sequence[Topic], alt: str) -> str:
     """The map as a picture file: a card of its own, light or dark as the reader's system is."""
     placed = stops(topics)
     left, height, paths = rail_width(placed) + 8, _height(placed), paths_through(topics)
-    longest = max((len(topic.title) + 3 for topic in topics), default=0)
-    width = left + max(round(LETTER * longest), NARROWEST)
+    width = left + max([NARROWEST, *(round(_length(stop)) for stop in placed)])
     rows = "".join(_words(stop, left, paths) for stop in placed)
     drawn = "".join(_station(stop, Standing(0, 1), "var(--card)") for stop in placed)
     return (
@@ -306,6 +305,13 @@ def svg(topics: Sequence[Topic], alt: str) -> str:
         'style="fill:var(--card);stroke:var(--edge)"/>'
         f"{_ways(placed)}{drawn}{rows}</svg>\n"
     )
+
+
+def _length(stop: Stop) -> float:
+    """Pixels that the longest line at a stop may take."""
+    title = LETTER * (3 + len(stop.topic.title))
+    volume = stop.opens
+    return title if volume is None else max(title, LETTER * len(volume.title) + SMALL * (3 + len(volume.about)))
 
 
 def _words(stop: Stop, left: int, paths: Sequence[StudyPath]) -> str:

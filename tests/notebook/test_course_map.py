@@ -133,8 +133,9 @@ def test_dots_show_the_topics_of_each_path() -> None:
 def test_the_picture_has_room_for_its_titles() -> None:
     placed = stops(TOPICS)
     width = int(ElementTree.fromstring(course_map.svg(TOPICS, "")).get("width", 0))
-    letters = max(len(topic.title) for topic in TOPICS)
-    assert width - course_map.rail_width(placed) > 8.5 * letters
+    room = width - course_map.rail_width(placed)
+    assert room > 8.5 * max(len(topic.title) for topic in TOPICS)
+    assert room > max(8.5 * len(volume.title) + 6.6 * len(volume.about) for volume in VOLUMES)
 
 
 @pytest.fixture
