@@ -1,4 +1,4 @@
-"""Sequence models, from Markov n-grams to Transformers: everything a notebook of the course needs.
+"""Sequence models, from Markov n-grams to GPT, BERT and state spaces: everything a notebook of the course needs.
 
 `check(name, answer)`, `hint(name)`, `predict(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`,
 `set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded when it is first used.

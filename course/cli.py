@@ -157,18 +157,21 @@ def _say_no_more() -> None:
 
 def new(arguments: argparse.Namespace) -> int:
     """Start a course of your own, with your choice of topics, points, due dates and late penalties."""
+    from course.grading.catalogue import topics_called
     from course.grading.release.new_course import begin
 
-    print(begin(arguments.folder, _topics(arguments.topics)))
+    print(begin(arguments.folder, topics_called(arguments.topics)))
     return 0
 
 
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
-    from course.grading.catalogue import describe, overview
+    from course.grading.catalogue import describe, overview, topics_called
+    from course.study_paths import PRESETS
 
-    topics, root = _topics(arguments.topics), nearest_root()
-    print("\n\n".join(describe(topic, root) for topic in topics) if arguments.topics else overview(topics, root))
+    topics, root = topics_called(arguments.topics), nearest_root()
+    in_full = arguments.topics and not PRESETS.keys() & {*arguments.topics}
+    print("\n\n".join(describe(topic, root) for topic in topics) if in_full else overview(topics, root))
     return 0
 
 
@@ -399,7 +402,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
-    _with_topics(command)
+    _with_presets(command)
+
+
+def _with_presets(command: argparse.ArgumentParser) -> None:
+    help = "a topic, such as 03_rnn, rnn or 3, or volume-one, volume-two, language, vision or efficiency (default: all)"
+    command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
 
 
 def _with_topics(command: argparse.ArgumentParser) -> None:
@@ -509,7 +517,7 @@ Declare = Callable[[argparse.ArgumentParser], None]
 
 COMMANDS: dict[str, tuple[Run, Declare]] = {
     "new": (new, _starting),
-    "list": (list_topics, _with_topics),
+    "list": (list_topics, _with_presets),
     "lint": (lint, _with_topics),
     "release": (release, _releasing),
     "grade": (grade, _grading),

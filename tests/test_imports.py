@@ -70,6 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "outline": set(),
     "syllabus": {"outline"},
+    "study_paths": set(),
     "source": set(),
     "files": set(),
     "edition": set(),
@@ -80,9 +81,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"exercise", "data"},
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
-    "notebook": {"exercise", "judge", "data", "hidden", "blocks"},
-    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition"},
-    "cli": {"grading", "outline"},
+    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "study_paths"},
+    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition", "study_paths"},
+    "cli": {"grading", "outline", "study_paths"},
 }
 
 

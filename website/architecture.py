@@ -42,6 +42,7 @@ PARTS = {
     "files": "writes files whole",
     "outline": "for the syllabus",
     "source": "code as statements",
+    "study_paths": "volumes, six weeks",
     "syllabus": "topics, points",
 }
 """What is said of each part of `course` below its name."""

@@ -18,7 +18,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from course.grading.catalogue import hours  # noqa: E402
+from course.grading.catalogue import hours, six_weeks  # noqa: E402
+from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import TOPICS, Topic  # noqa: E402
 from website.pages import SOURCE, digest, page  # noqa: E402
 
@@ -102,16 +103,18 @@ def _executed(topic: Topic) -> Any:
 
 
 def _contents(topics: list[Topic]) -> str:
+    head = "# Notebooks\n\n"
+    head += "As students get them: the cells to fill in are empty, the figures are those of a finished run.\n"
+    for volume in VOLUMES:
+        listed = [topic for topic in topics if volume.holds(topic)]
+        head += f"\n## {volume.title}\n\nThis volume teaches {volume.about}.\n\n{_table(listed)}\n"
+    return f"{head}\n## If you have six weeks\n\n{six_weeks()}\n"
+
+
+def _table(topics: list[Topic]) -> str:
     rows = [
         f"| [{topic.number:02d} {topic.title}]({topic.folder}.md) | {topic.lecture} | "
         f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} |"
         for topic in topics
     ]
-    head = "# Notebooks\n\n"
-    head += "As students get them: the cells to fill in are empty, the figures are those of a finished run.\n\n"
-    return (
-        head
-        + "| notebook | lecture | graded cells | points | about |\n|---|---|--:|--:|--:|\n"
-        + "\n".join(rows)
-        + "\n"
-    )
+    return "\n".join(["| notebook | lecture | graded cells | points | about |", "|---|---|--:|--:|--:|", *rows])

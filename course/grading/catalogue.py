@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from course.grading.own_cells import own_cells_released
 from course.grading.problem import Problem
-from course.syllabus import Topic, find_topic
+from course.study_paths import PATHS, PRESETS, left_out
+from course.syllabus import OURS, TOPICS, Topic, find_topic, near
 
 
 def overview(topics: Sequence[Topic], root: Path) -> str:
@@ -37,6 +38,32 @@ def describe(topic: Topic, root: Path) -> str:
     ]
     lines += [f"  {cell.name:{width}}  {cell.kind:8}  {counted(cell.points, 'point', 2)}" for cell in own]
     return "\n".join([overview([topic], root), *lines])
+
+
+SIX_WEEKS = """\
+Three paths go through the course in six weeks, with one or two notebooks a week. Plan about eight hours a week,
+reading included. {aims} The numbers are those of the notebooks above.
+
+{table}
+
+The last row has the notebooks that a path builds on and leaves out. Skim them first, unless you know what they
+teach."""
+"""What is said of the paths wherever the notebooks are listed."""
+
+
+def six_weeks() -> str:
+    """The paths for six weeks in Markdown: where each leads, and a table of the topics of each week."""
+    rows = [["week", *(path.title.lower() for path in PATHS)], ["--:", *(":--" for _ in PATHS)]]
+    for number, weeks in enumerate(zip(*(path.weeks for path in PATHS), strict=True), 1):
+        rows.append([str(number), *(_numbers(int(folder[:2]) for folder in week) for week in weeks)])
+    chosen = ([topic for topic in OURS if path.holds(topic)] for path in PATHS)
+    rows.append(["left out", *(_numbers(topic.number for topic in left_out(topics)) for topics in chosen)])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return SIX_WEEKS.format(table=table, aims=" ".join(f"**{path.title}** leads {path.aim}." for path in PATHS))
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def counted(number: float, what: str, digits: int = 0) -> str:
@@ -70,3 +97,26 @@ def topic_called(name: str) -> Topic:
             what = "a folder" if path.is_dir() else "no notebook"
             raise Problem(f"{name} is {what}. Name a topic, or a file that ends in .ipynb") from None
         raise Problem(error.args[0]) from None
+
+
+def topics_called(names: Sequence[str]) -> list[Topic]:
+    """The topics that somebody names at the shell, in order: a volume or a path stands for its topics, no name for all.
+
+    Raises:
+        Problem: nothing has such a name, or this course has no topic of that volume or path.
+    """
+    wanted = {topic for name in names for topic in _called(name)}
+    return [topic for topic in TOPICS if not names or topic in wanted]
+
+
+def _called(name: str) -> list[Topic]:
+    """One topic, or those of this course that are in a volume or on a path."""
+    is_topic = any(name in topic.names for topic in TOPICS)
+    if name in PRESETS and not is_topic:
+        found = [topic for topic in TOPICS if PRESETS[name].holds(topic)]
+        if not found:
+            raise Problem(f"this course has no topic of {name}. `course list` shows its topics")
+        return found
+    if not is_topic and not near(name, [topic.folder for topic in TOPICS]) and (which := near(name, list(PRESETS))):
+        raise Problem(f"no topic, volume or path is called {name!r}{which}")
+    return [topic_called(name)]

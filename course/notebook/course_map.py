@@ -1,5 +1,8 @@
 """The course as a map: the topics from top to bottom beside a rail that shows what leads to what.
 
+Where the course has both volumes, each begins with its title. Where it has all our topics, dots of three colours show
+the paths for six weeks.
+
 Drawn twice from one layout: as HTML, which takes the page's own colours and tells how far each notebook is, and as
 an SVG file for pages without a kernel.
 """
@@ -9,16 +12,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import count
+from itertools import count, pairwise
 
+from ..study_paths import StudyPath, Volume, foundations, paths_through, volumes_of
 from ..syllabus import Topic
 
 ROW, LANE, MARGIN = 46, 26, 17
 """Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
+HEADING = 40
+"""Pixels that the title of a volume takes."""
+COLUMNS, NARROWEST = (170, 262, 386), 504
+"""Pixels from where a topic's title begins to the dot of each path, and those that its words take at least."""
+LETTER, SMALL = 9.1, 7.1
+"""Pixels that a letter may take, in a title and below it."""
 NOT_HERE = "not handed out yet"
 """What is said of a topic whose notebook is not there."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
-"""Colours that stand out from white and from black alike."""
+DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
+"""Colours that stand out from white and from black alike. `DOTS` are those of the paths, by name."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +61,17 @@ class Standing:
 
 @dataclass(frozen=True)
 class Stop:
-    """A topic's place on the map: its row, the lane of the rail it stands at, and the ways that lead there."""
+    """A topic's place on the map: its row, the lane of the rail it stands at, and the ways that lead there.
+
+    `y` is the middle of its row in pixels, and `opens` the volume whose title stands above it.
+    """
 
     topic: Topic
     row: int
     lane: int
     ways: tuple[Way, ...]
+    y: int
+    opens: Volume | None = None
 
 
 @dataclass(frozen=True)
@@ -65,14 +81,6 @@ class Way:
     start: int
     end: int
     lane: int
-
-
-def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
-    """The topics that `topic` takes further: those it names, else the one of ours before it, if it is ours, too."""
-    earlier = [other for other in topics if other.number < topic.number]
-    named = tuple(other for other in earlier if other.name in topic.builds_on)
-    ours = [other for other in earlier if not other.own and not topic.own]
-    return named or tuple(ours[-1:])
 
 
 def stops(topics: Sequence[Topic]) -> list[Stop]:
@@ -86,6 +94,7 @@ def stops(topics: Sequence[Topic]) -> list[Stop]:
     before = _without_shortcuts([[rows[other.name] for other in foundations(topic, topics)] for topic in topics])
     needed_until = [max((row for row, found in enumerate(before) if at in found), default=at) for at in rows.values()]
     placed: list[Stop] = []
+    opening, y = _openings(topics), -ROW // 2
     for row, found in enumerate(before):
         last = {stop.lane: stop.row for stop in placed}
         left_to_it = [placed[start].lane for start in found if last[placed[start].lane] == start]
@@ -98,8 +107,16 @@ def stops(topics: Sequence[Topic]) -> list[Stop]:
         for start in found:
             outer = (other for other in count(max(lane, placed[start].lane)) if _is_clear(placed, other, start, row))
             ways.append(Way(start, row, next(outer)))
-        placed.append(Stop(topics[row], row, lane, tuple(ways)))
+        y += ROW + (HEADING if row in opening else 0)
+        placed.append(Stop(topics[row], row, lane, tuple(ways), y, opening.get(row)))
     return placed
+
+
+def _openings(topics: Sequence[Topic]) -> dict[int, Volume]:
+    """The rows above which the title of a volume stands; none where the course has topics of one volume only."""
+    volumes = volumes_of(topics)
+    rows = {next(row for row, topic in enumerate(topics) if volume.holds(topic)): volume for volume in volumes}
+    return rows if len(volumes) > 1 else {}
 
 
 def _is_clear(placed: Sequence[Stop], lane: int, start: int, end: int) -> bool:
@@ -122,7 +139,11 @@ def _across(lane: int) -> int:
 
 
 def _point(stop: Stop) -> tuple[int, int]:
-    return _across(stop.lane), ROW // 2 + ROW * stop.row
+    return _across(stop.lane), stop.y
+
+
+def _height(placed: Sequence[Stop]) -> int:
+    return placed[-1].y + ROW // 2 if placed else 0
 
 
 def rail_width(placed: Sequence[Stop]) -> int:
@@ -169,23 +190,42 @@ _TITLE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
 def html(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
     """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook."""
     placed = stops(topics)
-    height, width = ROW * len(placed), rail_width(placed)
+    height, width, paths = _height(placed), rail_width(placed), paths_through(topics)
     ground = "var(--jp-layout-color0, Canvas)"
     drawn = "".join(_station(stop, standings[stop.topic.name], ground) for stop in placed)
     rail = (
         f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true" '
         f'style="position:absolute;left:0;top:0">{_ways(placed)}{drawn}</svg>'
     )
-    rows = "".join(_row(stop.topic, standings[stop.topic.name], links.get(stop.topic.name, "")) for stop in placed)
+    rows = [_row(stop.topic, standings[stop.topic.name], links.get(stop.topic.name, ""), paths) for stop in placed]
+    told = _headline(topics, standings, links) + (" Coloured dots show three paths for six weeks." if paths else "")
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
-        f'<p style="margin:4px 0 10px">{_headline(topics, standings, links)}</p>'
+        f'<p style="margin:4px 0 10px">{told}</p>'
         f'<div style="position:relative;padding-left:{width + 6}px">{rail}'
-        f'<ul style="list-style:none;margin:0;padding:0">{rows}</ul></div></div>'
+        f"{_lists(placed, rows)}</div></div>"
     )
 
 
-def _row(topic: Topic, standing: Standing, link: str) -> str:
+def _lists(placed: Sequence[Stop], rows: Sequence[str]) -> str:
+    """The rows as lists, one for each volume below its title, or one in all."""
+    starts = sorted({0, *(stop.row for stop in placed if stop.opens is not None)})
+    return "".join(
+        f'{_title(placed[start].opens)}<ul style="list-style:none;margin:0;padding:0">{"".join(rows[start:end])}</ul>'
+        for start, end in pairwise([*starts, len(placed)])
+    )
+
+
+def _title(volume: Volume | None) -> str:
+    if volume is None:
+        return ""
+    return (
+        f'<div style="height:{HEADING}px;display:flex;align-items:center">'
+        f'<span style="{_TITLE}"><b>{volume.title}</b> &middot; {escape(volume.about)}</span></div>'
+    )
+
+
+def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]) -> str:
     name = f"{topic.number}&ensp;{escape(topic.title)}"
     title = f'<a href="{escape(link)}" style="font-weight:600">{name}</a>' if link else f"<b>{name}</b>"
     share = 100 * standing.passed / max(standing.of, 1)
@@ -196,13 +236,18 @@ def _row(topic: Topic, standing: Standing, link: str) -> str:
         f'<span style="display:block;height:6px;border-radius:3px;width:{share:.0f}%;background:{colour}">'
         "</span></span>"
     )
-    at = f" &middot; next: <code style='background:none;color:inherit'>{escape(standing.at)}</code>"
+    at = f" &middot; next: <code style='background:none;color:inherit;white-space:nowrap'>{escape(standing.at)}</code>"
     about = _time(sum(item.minutes for item in topic.items))
     small = f"{bar}{standing.words()} &middot; {about}{at if standing.begun and standing.at else ''}"
+    on = "".join(
+        f' &ensp;<span aria-hidden="true" style="color:{DOTS[path.name]}">&#9679;</span> {path.title.lower()}'
+        for path in paths
+        if path.holds(topic)
+    )
     return (
         f'<li style="height:{ROW}px;margin:0;display:flex;flex-direction:column;justify-content:center;min-width:0">'
         f'<span style="{_TITLE}">{title}</span>'
-        f'<span style="{_TITLE};font-size:12px"><span style="opacity:.8">{small}</span></span></li>'
+        f'<span style="{_TITLE};font-size:12px"><span style="opacity:.8">{small}</span>{on}</span></li>'
     )
 
 
@@ -245,13 +290,9 @@ def _time(minutes: int) -> str:
 def svg(topics: Sequence[Topic], alt: str) -> str:
     """The map as a picture file: a card of its own, light or dark as the reader's system is."""
     placed = stops(topics)
-    left, width, height = rail_width(placed) + 8, 560, ROW * len(placed)
-    rows = "".join(
-        f'<text x="{left}" y="{y - 2}" class="t">{stop.topic.number}&#8194;{escape(stop.topic.title)}</text>'
-        f'<text x="{left}" y="{y + 14}" class="s">{escape(_sub(stop.topic))}</text>'
-        for stop in placed
-        for y in [_point(stop)[1]]
-    )
+    left, height, paths = rail_width(placed) + 8, _height(placed), paths_through(topics)
+    width = left + max([NARROWEST, *(round(_length(stop)) for stop in placed)])
+    rows = "".join(_words(stop, left, paths) for stop in placed)
     drawn = "".join(_station(stop, Standing(0, 1), "var(--card)") for stop in placed)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 24}" role="img" '
@@ -264,6 +305,35 @@ def svg(topics: Sequence[Topic], alt: str) -> str:
         'style="fill:var(--card);stroke:var(--edge)"/>'
         f"{_ways(placed)}{drawn}{rows}</svg>\n"
     )
+
+
+def _length(stop: Stop) -> float:
+    """Pixels that the longest line at a stop may take."""
+    title = LETTER * (3 + len(stop.topic.title))
+    volume = stop.opens
+    return title if volume is None else max(title, LETTER * len(volume.title) + SMALL * (3 + len(volume.about)))
+
+
+def _words(stop: Stop, left: int, paths: Sequence[StudyPath]) -> str:
+    """A stop's words in the picture: its volume's title where it opens one, its own, and the paths it lies on."""
+    topic, y = stop.topic, stop.y
+    said = ""
+    if stop.opens is not None:
+        said = (
+            f'<text x="{left}" y="{y - ROW // 2 - 10}" class="s"><tspan class="t">{stop.opens.title}</tspan> '
+            f"&#183; {escape(stop.opens.about)}</text>"
+        )
+    said += (
+        f'<text x="{left}" y="{y - 2}" class="t">{topic.number}&#8194;{escape(topic.title)}</text>'
+        f'<text x="{left}" y="{y + 14}" class="s">{escape(_sub(topic))}</text>'
+    )
+    for path, column in zip(paths, COLUMNS):
+        if path.holds(topic):
+            said += (
+                f'<circle cx="{left + column}" cy="{y + 10}" r="4" fill="{DOTS[path.name]}"/>'
+                f'<text x="{left + column + 8}" y="{y + 14}" class="s">{path.title.lower()}</text>'
+            )
+    return said
 
 
 def _sub(topic: Topic) -> str:

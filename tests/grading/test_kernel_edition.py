@@ -188,7 +188,7 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 
 FIRST_CELLS = {
     "course",
-    *("course.files", "course.outline", "course.source", "course.syllabus"),
+    *("course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
     *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
@@ -290,6 +290,7 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops == {
         *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
+        "study_paths.py",
         *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show", "py.typed"),
     }
     code = [name for name in names if not name.startswith("keys/")]

@@ -20,6 +20,7 @@ from course.grading.gradebook.scores import read_scores
 from course.grading.problem import Problem
 from course.grading.release import handout
 from course.outline import Faulty, Late, read_outline
+from course.study_paths import PATHS
 from course.syllabus import OURS, chosen
 from tests.commands import output_of, run
 
@@ -338,6 +339,16 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     refused = run(tmp_path, "course", "new", "next", "03_rnn", status=2)
     assert "Run `course new` outside it" in refused.stderr
     assert "without [ ]" in run(ROOT, "course", "new", str(tmp_path / "mine [2]"), "03_rnn", status=2).stderr
+
+
+def test_a_path_for_six_weeks_begins_a_course_of_its_topics(tmp_path: Path) -> None:
+    said = output_of(tmp_path, "course", "new", "mine", "vision")
+    assert said.startswith("11 topics in ")
+    assert "They build on 05_bahdanau_attention, which this course leaves out.\n" in said
+    (vision,) = (path for path in PATHS if path.name == "vision")
+    outline = read_outline(tmp_path / "mine" / "course.toml")
+    assert sorted(outline.choices) == sorted(vision.folders)
+    assert sorted(path.stem for path in (tmp_path / "mine" / "solutions").glob("*.py")) == sorted(vision.folders)
 
 
 def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_our_badges(tmp_path: Path) -> None:

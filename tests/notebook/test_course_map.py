@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course.notebook import course_map
-from course.notebook.course_map import Standing, foundations, stops
+from course.notebook.course_map import Standing, stops
 from course.notebook.progress import progress
+from course.study_paths import PATHS, VOLUMES, foundations
 from course.syllabus import TOPICS, Item, Topic, find_topic
 
 
@@ -96,6 +98,44 @@ def test_the_picture_is_well_formed_and_names_every_topic() -> None:
     said = " ".join(picture.itertext())
     assert all(topic.title in said for topic in TOPICS) and "the course < & >" in said
     assert picture.get("role") == "img"
+
+
+def test_each_volume_has_its_title_above_its_topics() -> None:
+    placed = stops(TOPICS)
+    opening = [(stop.topic.number, stop.opens) for stop in placed if stop.opens is not None]
+    assert opening == [(volume.first, volume) for volume in VOLUMES]
+    steps = {after.y - before.y for before, after in pairwise(placed) if after.opens is None}
+    assert steps == {course_map.ROW}
+    page = course_map.html(TOPICS, {topic.name: Standing(0, 1) for topic in TOPICS}, {})
+    first, *lists = page.split("<ul")
+    assert VOLUMES[0].title in first and VOLUMES[1].title in lists[0] and len(lists) == 2
+    assert [part.count("<li") for part in lists] == [12, len(TOPICS) - 12]
+
+
+def test_a_course_of_one_volume_has_no_titles() -> None:
+    assert all(stop.opens is None for stop in stops(TOPICS[:12]))
+    assert [stop.y for stop in stops(TOPICS[:2])] == [course_map.ROW // 2, course_map.ROW * 3 // 2]
+
+
+def test_dots_show_the_topics_of_each_path() -> None:
+    """In the picture and on the page; where a topic of ours is missing, there are none."""
+    page = course_map.html(TOPICS, {topic.name: Standing(0, 1) for topic in TOPICS}, {})
+    rows = dict(zip([topic.name for topic in TOPICS], page.split("<li")[1:]))
+    picture = course_map.svg(TOPICS, "")
+    for path in PATHS:
+        colour = course_map.DOTS[path.name]
+        shown = [name for name, row in rows.items() if colour in row and path.title.lower() in row]
+        assert shown == [topic.name for topic in TOPICS if path.holds(topic)]
+        assert picture.count(colour) == len(shown)
+    assert not any(colour in course_map.svg(TOPICS[1:], "") for colour in course_map.DOTS.values())
+
+
+def test_the_picture_has_room_for_its_titles() -> None:
+    placed = stops(TOPICS)
+    width = int(ElementTree.fromstring(course_map.svg(TOPICS, "")).get("width", 0))
+    room = width - course_map.rail_width(placed)
+    assert room > 8.5 * max(len(topic.title) for topic in TOPICS)
+    assert room > max(8.5 * len(volume.title) + 6.6 * len(volume.about) for volume in VOLUMES)
 
 
 @pytest.fixture

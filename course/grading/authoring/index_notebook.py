@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from course.grading.authoring import setup_cell
 from course.grading.authoring.source import KERNEL, write
-from course.grading.catalogue import hours
+from course.grading.catalogue import hours, six_weeks
 from course.grading.course_folder import source_path
 from course.grading.own_cells import OwnCell, own_cells_released
-from course.notebook.course_map import NOT_HERE, foundations, svg
+from course.notebook.course_map import NOT_HERE, svg
+from course.study_paths import foundations, paths_through, volumes_of
 from course.syllabus import OURS, OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _MAP = """\
 
 {table}
 
-The points and times are those of the exercises. Reading takes additional time."""
+The points and times are those of the exercises. Reading takes additional time.{six_weeks}"""
 
 
 def write_home(root: Path) -> list[Path]:
@@ -66,7 +67,10 @@ def in_words(topics: Sequence[Topic]) -> str:
         found = foundations(topic, topics)
         after = f" after {' and '.join(str(other.number) for other in found)}" if found else ""
         parts.append(f"{topic.number} {topic.title}{after}")
-    return f"Map of the course: {'; '.join(parts)}"
+    volumes, paths = volumes_of(topics), paths_through(topics)
+    later = [f"{volume.title} begins with {volume.first}" for volume in volumes[1:]]
+    later += [f"{path.title} has {', '.join(str(int(folder[:2])) for folder in path.folders)}" for path in paths]
+    return f"Map of the course: {'; '.join([*parts, *later])}"
 
 
 Own = Mapping[str, Sequence[OwnCell]]
@@ -76,7 +80,9 @@ Own = Mapping[str, Sequence[OwnCell]]
 def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> NotebookNode:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics, released, own))
+    paths = f"\n\n## If you have six weeks\n\n{six_weeks()}" if paths_through(topics) else ""
+    table = _table(topics, released, own)
+    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=table, six_weeks=paths)
     cells = [
         new_markdown_cell(_opening(topics)),
         new_code_cell(_CODE),
@@ -96,7 +102,7 @@ def _opening(topics: Sequence[Topic]) -> str:
     titles = list(dict.fromkeys(topic.title for topic in (*topics[:1], *topics[-1:])))
     between = f"From {' to '.join(titles)}" if len(titles) > 1 else "".join(titles)
     if tuple(topics) == OURS:
-        between = "From counting characters to Transformers"
+        between = "From counting characters to GPT, BERT and state spaces"
     return _OPENING.format(title=title, range=between, number=number, tell=tell)
 
 

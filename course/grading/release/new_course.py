@@ -11,6 +11,7 @@ from course.grading.catalogue import counted
 from course.grading.course_folder import demand_fit, find_root, is_course, source_path
 from course.grading.problem import Problem
 from course.outline import FILE
+from course.study_paths import left_out
 from course.syllabus import OUTLINE, Topic
 
 IGNORED = (
@@ -70,7 +71,16 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
     shutil.copy(repository / "nbgrader_config.py", root)
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
     (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
-    return f"{counted(len(topics), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
+    told = [f"{counted(len(topics), 'topic')} in {root}"]
+    if missing := left_out(topics):
+        build = "It builds" if len(topics) == 1 else "They build"
+        told.append(f"{build} on {_listed(missing)}, which this course leaves out.")
+    return "\n".join([*told, f"Next: edit {root / FILE}, then run `course release` there."])
+
+
+def _listed(topics: Sequence[Topic]) -> str:
+    *others, last = [topic.folder for topic in topics]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _ours() -> Path:

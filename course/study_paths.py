@@ -1,0 +1,124 @@
+"""Two volumes, and three paths through them for somebody who has six weeks.
+
+`course new` takes their names in place of topics. The course map, the list of notebooks and README show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from course.syllabus import OURS, Topic
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Topics of ours from number `first` to `last`; `about` names what they teach."""
+
+    name: str
+    title: str
+    about: str
+    first: int
+    last: int
+
+    def holds(self, topic: Topic) -> bool:
+        """Whether `topic` is one of its topics; an instructor's own topic is in no volume."""
+        return not topic.own and self.first <= topic.number <= self.last
+
+
+@dataclass(frozen=True)
+class StudyPath:
+    """Topics for six weeks: the folders for each week, in order; `aim` says where the path ends.
+
+    What a path takes further and leaves out, `left_out` finds in the syllabus.
+    """
+
+    name: str
+    title: str
+    aim: str
+    weeks: tuple[tuple[str, ...], ...]
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of its topics, from the first week to the last."""
+        return tuple(folder for week in self.weeks for folder in week)
+
+    def holds(self, topic: Topic) -> bool:
+        """Whether `topic` is one of its topics."""
+        return topic.folder in self.folders
+
+
+VOLUMES = (
+    Volume("volume-one", "Volume one", "Markov n-grams, recurrent networks, attention, Transformers, and LoRA", 1, 12),
+    Volume("volume-two", "Volume two", "tokenisers, hidden states, GPT, BERT, linear time, and assistants", 13, 18),
+)
+
+PATHS = (
+    StudyPath(
+        "language",
+        "Language",
+        "from counting words to a model that answers you",
+        (
+            ("01_markov_ngrams", "02_cbow"),
+            ("05_bahdanau_attention", "06_self_attention"),
+            ("07_multi_head_attention", "08_positional_encoding"),
+            ("09_masking", "10_encoder_decoder"),
+            ("13_tokens", "15_gpt"),
+            ("16_bert", "18_assistant"),
+        ),
+    ),
+    StudyPath(
+        "vision",
+        "Vision and sound",
+        "to networks that read pictures, and telephone numbers from their tones",
+        (
+            ("01_markov_ngrams", "02_cbow"),
+            ("03_rnn", "14_hidden_states"),
+            ("06_self_attention", "07_multi_head_attention"),
+            ("08_positional_encoding", "09_masking"),
+            ("10_encoder_decoder",),
+            ("11_vit_patches", "12_lora"),
+        ),
+    ),
+    StudyPath(
+        "efficiency",
+        "Efficiency",
+        "to long texts and large models on a small machine",
+        (
+            ("03_rnn", "04_lstm_gru"),
+            ("05_bahdanau_attention", "06_self_attention"),
+            ("07_multi_head_attention", "08_positional_encoding"),
+            ("09_masking", "10_encoder_decoder"),
+            ("12_lora", "15_gpt"),
+            ("16_bert", "17_linear_time"),
+        ),
+    ),
+)
+
+PRESETS: dict[str, Volume | StudyPath] = {preset.name: preset for preset in (*VOLUMES, *PATHS)}
+"""What may stand for several topics at the shell, by name."""
+
+
+def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
+    """The topics that `topic` takes further: those it names, else the one of ours before it, if it is ours, too."""
+    earlier = [other for other in topics if other.number < topic.number]
+    named = tuple(other for other in earlier if other.name in topic.builds_on)
+    ours = [other for other in earlier if not other.own and not topic.own]
+    return named or tuple(ours[-1:])
+
+
+def left_out(chosen: Sequence[Topic], topics: Sequence[Topic] = OURS) -> list[Topic]:
+    """Those of `topics` that a chosen topic takes further and that are not chosen, in order."""
+    needed = {other.name for topic in chosen for other in foundations(topic, topics)}
+    return [topic for topic in topics if topic.name in needed - {one.name for one in chosen}]
+
+
+def volumes_of(topics: Sequence[Topic]) -> tuple[Volume, ...]:
+    """The volumes that `topics` come from."""
+    return tuple(volume for volume in VOLUMES if any(map(volume.holds, topics)))
+
+
+def paths_through(topics: Sequence[Topic]) -> tuple[StudyPath, ...]:
+    """All paths where no topic of ours is missing, else none: a class that left topics out has a way of its own."""
+    here = {topic.folder for topic in topics}
+    return PATHS if all(topic.folder in here for topic in OURS) else ()
