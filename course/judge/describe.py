@@ -49,12 +49,11 @@ def _last(seen: Recording) -> str:
 def kind_and_size(value: Any) -> str:
     """What kind of value it is, its shape and type, or its length."""
     if isinstance(value, Tensor):
-        return f"{named_type(value)}, {str(value.dtype).removeprefix('torch.')}"
+        return f"tensor {tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"
     if isinstance(value, np.ndarray):
-        return f"a numpy array of shape {value.shape}, {value.dtype}"
-    if hasattr(value, "__len__"):
-        return f"{named_type(value)} of length {len(value)}"
-    return named_type(value)
+        return f"numpy array {value.shape} {value.dtype}"
+    name = named_type(value).removeprefix("an ").removeprefix("a ")
+    return f"{name} of {len(value)}" if hasattr(value, "__len__") else name
 
 
 def described(value: Any, deep: int = 0) -> str:
