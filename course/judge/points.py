@@ -51,7 +51,7 @@ def how_points_follow(verdict: Verdict) -> str:
         _how_many(len(passing), len(asked)) if passing or not alone else "",
         alone,
         f"{len(verdict.unreached)} did not run." if verdict.unreached else "",
-        _sum(verdict, passing, asked) if passing else "",
+        _sum(verdict, passing, asked) if passing and verdict.points else "",
     ]
     return " ".join(filter(None, told))
 

@@ -39,6 +39,8 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
     passed = sum(case.passed for case in verdict.cases)
     tally = f"{passed} of {ran} {'public ' if public else ''}checks pass"
     if not public:
+        tally = "optional"
+    if not public and verdict.points:
         tally = f"{points(verdict.earned)} of {points(verdict.points)} points{' so far' if verdict.by_hand else ''}"
     words: dict[Kind, str] = {
         "passed": f"all {ran} public checks pass"

@@ -115,3 +115,9 @@ def test_an_answer_that_keeps_its_points_is_told_what_its_checks_give():
     kept = Verdict.from_dict({**verdict.to_dict(), "rests_on": "softmax", "but_for_that": True}).under("keep")
     said = text(kept)
     assert "4 of 4 points" in said and "4 points × 3/4 = 3." in said and "get the other 1 points back" in said
+
+
+def test_an_exercise_without_points_is_optional():
+    assert text(judged(evenly, doubled, points=0)).endswith("optional, all 4 checks pass")
+    said = text(judged(evenly, right_for(2, 5), points=0))
+    assert "optional\n  3 of 4 checks pass.\n" in said and "points ×" not in said
