@@ -217,10 +217,17 @@ def grade(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write one page about a class's results, with scores, misconceptions, times and signs worth a second look."""
-    from course.grading.report import write_report
+    """Write one page about a class's results, with scores, misconceptions and signs, or about one student's checks."""
+    from course.grading.report import write_report, write_student_reports
 
-    print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
+    topics = _topics([arguments.topic]) if arguments.topic else []
+    if arguments.student:
+        for path in write_student_reports(find_root(), topics, arguments.student, arguments.to):
+            print(path)
+    elif topics:
+        print(write_report(find_root(), topics[0], arguments.to))
+    else:
+        raise Problem("nothing was named to report on. Name a topic, such as 03_rnn, or a student, with --student ada")
     return 0
 
 
@@ -449,8 +456,10 @@ def _with_workers(command: argparse.ArgumentParser) -> None:
 
 
 def _reporting(command: argparse.ArgumentParser) -> None:
-    command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
-    command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: reports/03_rnn.html)")
+    which = "a topic, such as 03_rnn, rnn or 3 (with --student, default: all that are graded)"
+    command.add_argument("topic", nargs="?", metavar="TOPIC", help=which)
+    command.add_argument("--student", metavar="STUDENT", help="report every check of this student's work instead")
+    command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: a file in reports/)")
 
 
 def _solving(command: argparse.ArgumentParser) -> None:

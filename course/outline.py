@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
@@ -21,6 +21,15 @@ CARRIED = Path(__file__).with_name(FILE)
 
 FollowThrough = Literal["lose", "keep"]
 """What becomes of the points of an answer that is right but for an earlier mistake."""
+
+WithoutPoints = Literal["optional", "drop"]
+"""What becomes of an exercise with 0 points: it is marked as optional, or leaves the notebook."""
+
+RULES: dict[str, tuple[str, ...]] = {
+    "follow_through": get_args(FollowThrough),
+    "without_points": get_args(WithoutPoints),
+}
+"""The rules of `[grading]`, each with what it may be."""
 
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
@@ -63,7 +72,7 @@ class Choice:
 
     folder: str
     due: datetime | None = None
-    points: dict[str, int] = field(default_factory=dict)
+    points: dict[str, float] = field(default_factory=dict)
     title: str = ""
     lecture: str = ""
     builds_on: tuple[str, ...] = ()
@@ -83,12 +92,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Outline:
-    """A `course.toml`: `path` is the file, `choices` its topics by folder, `late` and `follow_through` its rules."""
+    """A `course.toml`: `path` is the file, `choices` its topics by folder, and the others are its rules."""
 
     path: Path
     title: str = "Sequence models"
     late: Late = field(default_factory=Late)
     follow_through: FollowThrough = "lose"
+    without_points: WithoutPoints = "optional"
     choices: dict[str, Choice] = field(default_factory=dict)
 
     @property
@@ -126,11 +136,11 @@ def read_outline(path: Path) -> Outline:
         values = _tables(path.read_text(encoding="utf-8-sig"))
         _only(values, ("title", "late", "grading", "topics"), "it")
         late = _late(_table(values, "late"))
-        follow_through = _follow_through(_table(values, "grading"))
+        rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
-        return Outline(path, _text(values, "title", "Sequence models"), late, follow_through, choices)
+        return Outline(path, _text(values, "title", "Sequence models"), late, choices=choices, **rules)
     except (UnicodeDecodeError, Faulty) as error:
         raise Faulty(f"{path}: {error}") from None
 
@@ -147,8 +157,8 @@ def _tables(text: str) -> dict[str, Any]:
             raise Faulty(f"{again}. Change the first one, and delete this one") from None
         if place and re.match(r"due\s*=", line):
             raise Faulty(f"line {place[1]} is {line!r}. {DATE}") from None
-        if place and re.match(r"follow_through\s*=", line):
-            raise Faulty(f'line {place[1]} is {line!r}. Write "lose" or "keep", with the quotes') from None
+        if place and (rule := re.match(rf"({'|'.join(RULES)})\s*=", line)):
+            raise Faulty(f"line {place[1]} is {line!r}. Write {_either(rule[1])}, with the quotes") from None
         raise Faulty(f"{error}. That line is {line!r}" if line else str(error)) from None
 
 
@@ -160,13 +170,18 @@ def _late(values: dict[str, Any]) -> Late:
     return Late(**values)
 
 
-def _follow_through(values: dict[str, Any]) -> FollowThrough:
-    _only(values, ("follow_through",), "[grading]")
-    setting: Any = values.get("follow_through", "lose")
-    if setting not in ("lose", "keep"):
-        raise Faulty(f'[grading] follow_through is {setting!r}, but must be "lose" or "keep"')
-    found: FollowThrough = setting
-    return found
+def _rules(values: dict[str, Any]) -> dict[str, Any]:
+    """What `[grading]` sets, by the name of the field of `Outline`."""
+    _only(values, RULES, "[grading]")
+    for name, setting in values.items():
+        if setting not in RULES[name]:
+            raise Faulty(f"[grading] {name} is {setting!r}, but must be {_either(name)}")
+    return values
+
+
+def _either(rule: str) -> str:
+    """What a rule of `[grading]` may be, for sentences."""
+    return " or ".join(f'"{setting}"' for setting in RULES[rule])
 
 
 def _choice(folder: str, values: Any) -> Choice:
@@ -180,10 +195,7 @@ def _choice(folder: str, values: Any) -> Choice:
         raise Faulty(f"{where} due is {str(due)!r}. {DATE}")
     if due is not None and not 1970 <= due.year < 9999:
         raise Faulty(f"{where} due is in the year {due.year}. Write the year with four digits, such as 2027")
-    points = _table(values, "points", where)
-    for name, value in points.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise Faulty(f"{where} {name} has {value!r} points, but must have a whole number of 0 or more")
+    points = {name: _points(value, f"{where} {name}") for name, value in _table(values, "points", where).items()}
     question = values.get("question", 1)
     if isinstance(question, bool) or question not in QUESTIONS:
         raise Faulty(f"{where} question is {question!r}. Each topic has three written questions, so write 1, 2 or 3")
@@ -207,13 +219,20 @@ def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
     name = values.get("name")
     if not isinstance(name, str) or not name.isidentifier():
         raise Faulty(f"{where} has an exercise named {name!r}. Give it the name of the function that students write")
-    for number in ("points", "minutes"):
-        if type(values.get(number)) is not int or values[number] < 0:
-            said = f"{number} = {values[number]!r}" if number in values else f"no {number}"
-            raise Faulty(f"{where} {name} has {said}. Write a whole number of 0 or more")
+    if type(values.get("minutes")) is not int or values["minutes"] < 0:
+        said = f"minutes = {values['minutes']!r}" if "minutes" in values else "no minutes"
+        raise Faulty(f"{where} {name} has {said}. Write a whole number of 0 or more")
     if values.get("kind", "exercise") not in KINDS:
         raise Faulty(f"{where} {name} is of kind {values['kind']!r}. Choose {' or '.join(KINDS)}")
-    return values
+    return {**values, "points": _points(values.get("points"), f"{where} {name}")}
+
+
+def _points(value: Any, whose: str) -> float:
+    """A number of points in quarters; a whole number stays one, as the names of results hold it."""
+    if type(value) not in (int, float) or not 0 <= value < float("inf") or value * 4 % 1:
+        said = "no points" if value is None else f"{value!r} points"
+        raise Faulty(f"{whose} has {said}. Write a number of 0 or more, in steps of 0.25")
+    return int(value) if value == int(value) else value
 
 
 def _table(values: dict[str, Any], name: str, where: str = "it") -> dict[str, Any]:

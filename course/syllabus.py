@@ -49,7 +49,7 @@ class Item:
     """One graded cell: its name is the nbgrader `grade_id`; `minutes` is what a student should plan for."""
 
     name: str
-    points: int
+    points: float
     minutes: int
     kind: Kind = "exercise"
     budget: Budget | None = None
@@ -62,7 +62,8 @@ class Topic:
     `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
     further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
     instructor's, with tests in the course's folder, which build on what they name and on nothing else;
-    `predictions` are asked in the notebook, and earn nothing; `question` is which of the three written questions is.
+    `predictions` are asked in the notebook, and earn nothing; `question` is which of the three written questions is;
+    `dropped` are items that stand in the notebook's source, and that an instructor has left out of the course.
     """
 
     number: int
@@ -75,6 +76,7 @@ class Topic:
     own: bool = False
     predictions: tuple[str, ...] = ()
     question: int = 1
+    dropped: tuple[Item, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -92,12 +94,17 @@ class Topic:
         return "course.toml" if self.own else "the syllabus"
 
     @property
+    def in_source(self) -> tuple[Item, ...]:
+        """All items that stand in the notebook's source, left out of the course or not."""
+        return (*self.items, *self.dropped)
+
+    @property
     def judged(self) -> tuple[Item, ...]:
         """What the judge grades: all but the questions, which a person reads."""
         return tuple(item for item in self.items if item.kind != "question")
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         """The points of its exercises, in all."""
         return sum(item.points for item in self.items)
 
@@ -486,7 +493,9 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
             _choose(known[choice.folder], choice) if choice.folder in known else _own(choice, ours)
             for choice in outline.choices.values()
         ]
-        _distinct([*(item.name for topic in topics for item in topic.items)], "two exercises are called")
+        if outline.without_points == "drop":
+            topics = [_without(topic) for topic in topics]
+        _distinct([*(item.name for topic in topics for item in topic.in_source)], "two exercises are called")
         _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
         for choice in outline.choices.values():
             _demand_earlier(choice, [topic.folder for topic in topics])
@@ -509,6 +518,14 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
         raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
     return replace(topic, items=items, due=choice.due, question=choice.question)
+
+
+def _without(topic: Topic) -> Topic:
+    """The topic without its items of 0 points."""
+    kept = tuple(item for item in topic.items if item.points)
+    if not kept:
+        raise Faulty(f"[topics.{topic.folder}] has 0 points for everything. Take the topic's tables out instead")
+    return replace(topic, items=kept, dropped=tuple(item for item in topic.items if not item.points))
 
 
 def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
@@ -580,7 +597,7 @@ def find_item(name: str) -> tuple[Topic, Item]:
         Unknown: no item has that name; `near` says which may be meant.
     """
     for topic in TOPICS:
-        for item in topic.items:
+        for item in topic.in_source:
             if item.name == name:
                 return topic, item
     raise Unknown(f"no exercise is called {name!r}")

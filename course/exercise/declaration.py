@@ -120,7 +120,7 @@ class Exercise:
                     )
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         """What the syllabus gives for it."""
         return find_item(self.name)[1].points
 

@@ -33,7 +33,8 @@ def describe(topic: Topic, root: Path) -> str:
     names = [*(item.name for item in topic.items), *(cell.name for cell in own)]
     width = max(map(len, names), default=0)
     lines = [
-        f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2)}  about {item.minutes} minutes"
+        f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2) if item.points else 'optional '}"
+        f"  about {item.minutes} minutes"
         for item in topic.items
     ]
     lines += [f"  {cell.name:{width}}  {cell.kind:8}  {counted(cell.points, 'point', 2)}" for cell in own]

@@ -37,7 +37,7 @@ class OwnCell:
 
 def own_cells(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[OwnCell]:
     """The graded cells of a notebook that are no items of `topic`, in the notebook's order."""
-    items = {item.name for item in topic.items}
+    items = {item.name for item in topic.in_source}
     for cell in cells:
         name = grade_id(cell)
         marks = cell["metadata"]["nbgrader"] if name else {}
@@ -58,7 +58,7 @@ def own_cells_released(root: Path, topic: Topic) -> list[OwnCell]:
 
 def unanswered(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[str]:
     """The answers to an instructor's own questions and tests that are as they were given out, by the cell's name."""
-    items = {item.name for item in topic.items}
+    items = {item.name for item in topic.in_source}
     untouched: dict[str, bool] = {}
     for cell in cells:
         name = grade_id(cell)
@@ -114,7 +114,7 @@ def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
 
 def unreleased(nb: NotebookNode, topic: Topic, released: ReleasedNotebook) -> list[str]:
     """The instructor's own cells of a source notebook that were not released as they are now, or are gone from it."""
-    items = {item.name for item in topic.items}
+    items = {item.name for item in topic.in_source}
     then: dict[str, object] = {
         cell.name: cell.max_score for cell in (*released.grade_cells, *released.task_cells) if cell.name not in items
     }

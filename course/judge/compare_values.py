@@ -42,7 +42,7 @@ def values_differ(case: Case, expected: Recording, seen: Recording, signature: S
             if found is not None and seen.outputs.get(name) is None:
                 found = replace(found, message=f"{found.message}. Is a `return` missing?")
         if found is not None:
-            return found
+            return replace(found, output=name)
     return None
 
 
@@ -127,7 +127,7 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
     missing = [key for key in expected if key not in seen]
     extra = [key for key in seen if key not in expected]
     if missing and extra and type(missing[0]) is not type(extra[0]):
-        return Difference("type", f"expected {_named_type(missing[0])} as a key, got {_named_type(extra[0])}")
+        return Difference("type", f"expected {named_type(missing[0])} as a key, got {named_type(extra[0])}")
     if missing or extra:
         return _members_differ(missing, extra, "keys")
     for key, value in expected.items():
@@ -214,7 +214,7 @@ def _is_felt(gradient: Any, tolerance: float) -> bool:
 
 
 def _wrong_type(expected: Any, seen: Any) -> Difference:
-    return Difference("type", f"expected {_named_type(expected)}, got {_named_type(seen)}")
+    return Difference("type", f"expected {named_type(expected)}, got {named_type(seen)}")
 
 
 def _wrong_shape(expected: Tensor, seen: Tensor, tolerance: float) -> Difference:
@@ -266,7 +266,8 @@ def _dtype(value: Tensor) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-def _named_type(value: Any) -> str:
+def named_type(value: Any) -> str:
+    """What a value is called in a sentence."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):

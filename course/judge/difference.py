@@ -10,7 +10,8 @@ Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values"
 
 @dataclass(frozen=True)
 class Difference:
-    """What kind of thing differs, and one sentence about it in the student's terms."""
+    """What kind of thing differs, one sentence about it in the student's terms, and the name of the output at fault."""
 
     kind: Kind
     message: str
+    output: str = ""

@@ -12,14 +12,13 @@ from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
 from .compare import difference, outgrown, what_was_measured
+from .describe import what_came
 from .diagnose import recognise
 from .difference import Difference
 from .explain_values import explained, is_unconfirmed
-from .verdict import TOGETHER, CaseResult, Kind, Verdict
+from .verdict import ERROR_ALONE, PUBLIC_ALONE, TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
-PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
-ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
 
 
 class Unanswered(Exception):
@@ -38,7 +37,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         return _forbidden(key, used, points)
     seen: dict[int, Recording] = {}
     found: list[Difference | None] = []
-    measured: list[str] = []
+    beside: list[tuple[str, str, str]] = []
     fault: Unanswered | None = None
     recording: Recording | None = None
     for position, (held, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
@@ -53,25 +52,29 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
             break
         if recording.watched:
             return _forbidden(key, recording.watched, points)
-        found.append(difference(held, recording, key.signature))
-        measured.append(what_was_measured(held, recording))
+        found.append(gap := difference(held, recording, key.signature))
+        beside.append((what_was_measured(held, recording), *what_came(held, recording, gap)))
         if not outgrown(held, recording):
             seen[position] = recording
     verdict = _decide(key, explained(key, found, seen), seen, fault, points)
-    cases = tuple(replace(case, measured=what) for case, what in zip(verdict.cases, measured, strict=True))
+    cases = tuple(
+        replace(case, measured=measured, got=got, right=right)
+        for case, (measured, got, right) in zip(verdict.cases, beside, strict=True)
+    )
     return replace(verdict, cases=cases, seconds=time.perf_counter() - started)
 
 
 def _decide(
     key: Key, found: Sequence[Difference | None], seen: dict[int, Recording], fault: Unanswered | None, points: float
 ) -> Verdict:
-    results = _results(key, found)
+    results, unasked = _results(key, found), key.cases[len(found) :]
     total = sum(held.case.weight for held in key.cases)
     earned = sum(result.weight for result in results if result.passed)
     score = min(points, round(points * earned / total, 2)) if total else 0.0
     gaps = [gap for gap in found if gap is not None]
     if fault is not None:
-        return Verdict(key.name, fault.kind, score, points, str(fault), cases=results)
+        left = tuple(CaseResult(held.case.title, False, held.case.public, held.case.weight) for held in unasked)
+        return Verdict(key.name, fault.kind, score, points, str(fault), cases=results, unreached=left)
     if not gaps:
         return Verdict(key.name, "passed", points, points, cases=results)
     score = max(0.0, min(score, round(points - 0.01, 2)))

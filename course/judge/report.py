@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from .verdict import TOGETHER, CaseResult, Kind, Verdict
+from .points import held_back, how_points_follow, points
+from .verdict import CaseResult, Kind, Verdict
 
 PUBLIC_NOTE = "These are the public checks. The hidden ones run at grading."
 _COLOURS: dict[str, str] = {"good": "#2e9e5b", "part": "#c98a00", "bad": "#d1493f", "quiet": "#7a7f87"}
@@ -25,6 +26,9 @@ _STRESS = re.compile(r"(?<![\w*])\*(\w[\w ]*)\*(?!\*)")
 
 UNCONFIRMED = "The hidden checks do not confirm all that `check` said about this answer."
 
+ALL_PASS = {0: "", 1: ", the only check passes"}
+"""What follows the points of a right answer with so few checks."""
+
 MOST_CASES = 12
 """More failed cases than this are counted, not listed."""
 
@@ -35,17 +39,19 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
     passed = sum(case.passed for case in verdict.cases)
     tally = f"{passed} of {ran} {'public ' if public else ''}checks pass"
     if not public:
-        tally = f"{_points(verdict.earned)} of {_points(verdict.points)} points{' so far' if verdict.by_hand else ''}"
+        tally = "optional"
+    if not public and verdict.points:
+        tally = f"{points(verdict.earned)} of {points(verdict.points)} points{' so far' if verdict.by_hand else ''}"
     words: dict[Kind, str] = {
         "passed": f"all {ran} public checks pass"
         if public and ran > 1
         else "the public check passes"
         if public
-        else tally,
+        else f"{tally}{ALL_PASS.get(ran, f', all {ran} checks pass')}",
         "partial": tally,
         "wrong": tally if ran else "not right yet",
         "error": "your code raised an error" if public else f"your code raised an error, {tally}",
-        "forbidden": "your code uses a forbidden call",
+        "forbidden": "your code uses a forbidden call" if public else f"your code uses a forbidden call, {tally}",
         "time": f"out of time, {tally}",
         "memory": f"out of memory, {tally}",
         "missing": "nothing to check yet" if public else f"no answer, {tally}",
@@ -58,9 +64,11 @@ def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     """The report for a terminal."""
     mark = _MARKS[_TONES[verdict.kind]]
     lines = [f"{mark} {verdict.exercise}: {headline(verdict, public=public)}"]
+    if not public and (sums := how_points_follow(verdict)):
+        lines.append(f"  {sums}")
     shown = _to_show(verdict)
     lines += [f"  ✗ {case.title}: {case.message}" for case in shown]
-    lines += [f"  {line}" for line in [*_further(verdict, shown), *measured(verdict)]]
+    lines += [f"  {line}" for line in [*_further(verdict, shown, public=public), *measured(verdict)]]
     lines += [f"  Look here: {hint}" for hint in where_to_look(verdict)]
     if note or public:
         lines.append(f"  {note or PUBLIC_NOTE}")
@@ -78,10 +86,12 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     )
     shown = _to_show(verdict)
     rows = "".join(_row(case) for case in shown)
-    body = f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
+    sums = "" if public else how_points_follow(verdict)
+    body = f'<div style="margin-top:6px">{sentence(sums)}</div>' if sums else ""
+    body += f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
     body += "".join(
         f'<div style="margin-top:6px">{sentence(line)}</div>'
-        for line in [*_further(verdict, shown), *measured(verdict)]
+        for line in [*_further(verdict, shown, public=public), *measured(verdict)]
     )
     body += "".join(
         f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
@@ -113,8 +123,10 @@ def _ground(verdict: Verdict) -> str:
         fails = f"It uses your `{verdict.rests_on}`, which fails."
         return f"{fails} Your instructor decides whether this solution is right except for that."
     if verdict.but_for_that:
-        points = "keeps its" if verdict.keeps else "loses"
-        return f"This solution is right except for your `{verdict.rests_on}` above. It {points} points."
+        right = f"This solution is right except for your `{verdict.rests_on}` above."
+        other = points(round(verdict.points - verdict.score, 2))
+        follows = f"So you get the other {other} points back." if verdict.keeps else f"It loses {other} points."
+        return f"{right} {follows}"
     if verdict.kind == "missing":
         return f"It uses `{verdict.rests_on}`, which is not written yet. Write that first, and check again."
     return f"It uses your `{verdict.rests_on}`, which fails too. Fix that first, and check again."
@@ -124,21 +136,18 @@ def _to_show(verdict: Verdict) -> list[CaseResult]:
     """The failed cases worth a line: one for each message, whatever the numbers in it."""
     if verdict.kind in ("missing", "forbidden", "not-graded"):
         return []
-    failed, together = _failed(verdict)
     by_message: dict[str, CaseResult] = {}
-    for case in failed or together:
+    for case in _failed(verdict):
         by_message.setdefault(re.sub(r"\d+", "", case.message), case)
     return list(by_message.values())[:MOST_CASES]
 
 
-def _failed(verdict: Verdict) -> tuple[list[CaseResult], list[CaseResult]]:
-    """The cases that fail, and those that are right and count together with one of them."""
-    failed = [case for case in verdict.cases if not case.passed]
-    together = [case for case in failed if case.message.startswith(TOGETHER)]
-    return [case for case in failed if case not in together], together
+def _failed(verdict: Verdict) -> list[CaseResult]:
+    """The cases that fail, without those that pass and earn nothing by themselves."""
+    return [case for case in verdict.cases if not case.passed and not case.is_held_back]
 
 
-def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
+def _further(verdict: Verdict, shown: list[CaseResult], *, public: bool) -> list[str]:
     lines = []
     if verdict.convention:
         lines.append(f"This computation is correct under another convention: {verdict.convention}.")
@@ -147,19 +156,15 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
         lines.append(verdict.message)
     if verdict.unconfirmed:
         lines.append(UNCONFIRMED)
-    return [*lines, *_unlisted(verdict, shown)]
+    return [*lines, *_unlisted(verdict, shown, public=public)]
 
 
-def _unlisted(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
-    """How many cases fail beyond those that are `shown`."""
-    failed, together = _failed(verdict)
-    words = []
-    if shown and len(failed) > len(shown):
-        words.append(f"{len(failed)} checks fail. Those with the same message are shown once.")
-    if shown and failed and together:
-        what = "One more passes, but it earns" if len(together) == 1 else f"{len(together)} more pass, but they earn"
-        words.append(f"{what} points only together with one that fails.")
-    return [f"({' '.join(words)})"] if words else []
+def _unlisted(verdict: Verdict, shown: list[CaseResult], *, public: bool) -> list[str]:
+    """How many cases fail beyond those that are `shown`, and in a notebook, which ones pass and do not count."""
+    failed = len(_failed(verdict))
+    more = f"{failed} checks fail. Those with the same message are shown once." if shown and failed > len(shown) else ""
+    words = [more, held_back(verdict) if public and shown else ""]
+    return [f"({' '.join(filter(None, words))})"] if any(words) else []
 
 
 def _row(case: CaseResult) -> str:
@@ -177,7 +182,3 @@ def sentence(plain: str) -> str:
         else _STRESS.sub(r"<em>\1</em>", part)
         for index, part in enumerate(parts)
     )
-
-
-def _points(value: float) -> str:
-    return f"{value:g}"

@@ -10,6 +10,12 @@ from ..syllabus import FollowThrough
 TOGETHER = "passes, but it earns points only together with"
 """How the message of a case begins that counts together with one that fails."""
 
+PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
+ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
+
+CASES = ("cases", "unreached")
+"""The fields of a verdict that hold cases."""
+
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
 
 
@@ -17,7 +23,8 @@ Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidd
 class CaseResult:
     """How one case went: `message` says what was seen, in the student's terms; empty when it passed.
 
-    `measured` is what a public case of a training task measured, beside its bars.
+    `measured` is what a public case of a training task measured, beside its bars. `got` is what the answer gave, and
+    `right` what kind of value of which size a right one gives: for who grades, and in no report to a student.
     """
 
     title: str
@@ -26,6 +33,13 @@ class CaseResult:
     weight: float = 1.0
     message: str = ""
     measured: str = ""
+    got: str = ""
+    right: str = ""
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it passes and earns nothing, because another one fails."""
+        return self.message.startswith((TOGETHER, PUBLIC_ALONE, ERROR_ALONE))
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,7 @@ class Verdict:
     this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
     `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
     themselves, `earned` what the answer gets under that setting.
+    `unreached` are the cases that were not run, because time or memory ran out before them, or the kernel went away.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
     """
 
@@ -56,6 +71,7 @@ class Verdict:
     follow_through: FollowThrough = "lose"
     unconfirmed: bool = False
     cases: tuple[CaseResult, ...] = field(default=())
+    unreached: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
 
     @property
@@ -84,13 +100,13 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {**vars(self), "cases": [dict(vars(case)) for case in self.cases]}
+        return {**vars(self), **{name: [dict(vars(case)) for case in getattr(self, name)] for name in CASES}}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Verdict:
         """The inverse of `to_dict`."""
-        cases = tuple(CaseResult(**case) for case in values.get("cases", ()))
-        return cls(**{**values, "cases": cases})
+        cases = {name: tuple(CaseResult(**case) for case in values.get(name, ())) for name in CASES}
+        return cls(**{**values, **cases})
 
     @classmethod
     def without_points(cls, exercise: str, kind: Kind, points: float, message: str) -> Verdict:

@@ -115,7 +115,7 @@ def _predicted(topic: Topic) -> str:
 
 
 def _points(item: Item) -> str:
-    return f"{item.points} point{'s' * (item.points != 1)}"
+    return f"{item.points:g} point{'s' * (item.points != 1)}" if item.points else "optional"
 
 
 def _text(topic: Topic, known: dict[str, Any]) -> str:

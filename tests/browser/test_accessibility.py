@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import http.server
+import io
 import os
+import statistics
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +19,13 @@ import pytest
 pytest.importorskip("playwright")
 pytest.importorskip("material")
 
+from PIL import Image
 from playwright.sync_api import Browser
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.demo.run_demo import write_feedback
-from course.grading.report import write_report
+from course.grading.report import write_report, write_student_reports
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
@@ -140,6 +143,24 @@ def test_feedback_names_its_exercises(feedback: str, browser: Browser) -> None:
     unread = {"self_attention_question": ", not graded yet"}
     assert "softmax" in targets and shown == [f'": {name}{unread.get(name, "")}"' for name in targets]
     page.close()
+
+
+def test_feedback_is_dark_for_who_reads_in_the_dark(feedback: str, browser: Browser) -> None:
+    """nbgrader's page knows only light colours."""
+    brightness = {}
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+        page.goto(feedback)
+        shown = Image.open(io.BytesIO(page.screenshot())).convert("L")
+        brightness[scheme] = statistics.fmean(shown.tobytes())
+        page.close()
+    assert brightness["light"] > 200 and brightness["dark"] < 60
+
+
+@each_look
+def test_a_students_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
+    (page,) = write_student_reports(graded, [TOPIC], "bob")
+    assert faults(browser, page.as_uri(), scheme, width, axe) == []
 
 
 @each_look

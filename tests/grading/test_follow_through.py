@@ -92,7 +92,7 @@ def test_from_autograding_to_feedback_report_and_export(kept):
         assert ada.notebook.score == sum(one.score for one in ada.notebook.grades)
     output_of(kept, "nbgrader", "generate_feedback", NAME)
     pages = {who: (kept / "feedback" / who / NAME / f"{NAME}.html").read_text("utf-8") for who in ("ada", "bea", "eve")}
-    assert "This solution is right except for your" in pages["ada"] and "It keeps its points" in pages["ada"]
+    assert "This solution is right except for your" in pages["ada"] and "get the other 1.71 points back" in pages["ada"]
     for student, page in pages.items():
         assert ("Your instructor decides" in page) == (f"{ATTENTION}, not graded yet" in page) == (student != "ada")
     said = course(kept, "grade", NAME)

@@ -263,6 +263,20 @@ def test_points_are_lost_to_an_earlier_mistake_unless_the_course_says_otherwise(
     assert outline_of(tmp_path, '[grading]\nfollow_through = "keep"\n[topics.03_rnn]\n').follow_through == "keep"
 
 
+def test_points_come_in_quarters_and_whole_ones_stay_whole(tmp_path: Path) -> None:
+    (topic,) = chosen(outline_of(tmp_path, "[topics.03_rnn]\npoints = { bptt = 2.25, rnn_cell = 2.0 }\n"))
+    points = {item.name: item.points for item in topic.items}
+    assert points["bptt"] == 2.25 and repr(points["rnn_cell"]) == "2"
+
+
+@pytest.mark.parametrize(("rule", "there"), [("drop", False), ("optional", True)])
+def test_what_has_no_points_is_dropped_where_the_course_says_so(tmp_path: Path, rule: str, there: bool) -> None:
+    text = f'[grading]\nwithout_points = "{rule}"\n[topics.03_rnn]\npoints = {{ rnn_question = 0 }}\n'
+    (topic,) = chosen(outline_of(tmp_path, text))
+    assert ("rnn_question" in [item.name for item in topic.items]) == there
+    assert "rnn_question" in [item.name for item in topic.in_source]
+
+
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
     outline = outline_of(tmp_path, f"[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n")
     (topic,) = chosen(outline)
@@ -289,7 +303,20 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[late]\npercent_per_day = 0\n[topics.03_rnn]\n[late]", "line 4 says '[late]' a second time"),
         ("[topics.03_rnn]\npoints = { nope = 2 }", "'nope', which is no exercise of it. Its exercises are rnn_cell"),
         ("[topics.03_rnn]\npoints = { rnn_sell = 2 }", "Did you mean 'rnn_cell'"),
-        ("[topics.03_rnn]\npoints = { bptt = 2.5 }", "must have a whole number"),
+        (
+            "[topics.03_rnn]\npoints = { bptt = 2.3 }",
+            "bptt has 2.3 points. Write a number of 0 or more, in steps of 0.25",
+        ),
+        ("[topics.03_rnn]\npoints = { bptt = -1 }", "bptt has -1 points. Write a number of 0 or more"),
+        ("[topics.03_rnn]\npoints = { bptt = inf }", "bptt has inf points. Write a number of 0 or more"),
+        ("[topics.03_rnn]\npoints = { bptt = true }", "bptt has True points. Write a number of 0 or more"),
+        ("[grading]\nwithout_points = drop\n[topics.03_rnn]", """drop'. Write "optional" or "drop", with the quotes"""),
+        ('[grading]\nwithout_points = "gone"\n[topics.03_rnn]', """is 'gone', but must be "optional" or "drop\""""),
+        (
+            block("outline").replace("points = 3", "points = 0").replace("points = 2", "points = 0")
+            + '[grading]\nwithout_points = "drop"\n',
+            "has 0 points for everything. Take the topic's tables out instead",
+        ),
         ('[topics.03_rnn]\ndue = "tomorrow"', "due is 'tomorrow'. Write a date with time and time zone"),
         ("[topics.03_rnn]\ndue = 2026-10-12", "due is '2026-10-12'. Write a date with time and time zone"),
         ("[topics.03_rnn]\ndue = 31.01.2027", "line 2 is 'due = 31.01.2027'. Write a date"),

@@ -92,7 +92,7 @@ def test_a_case_counts_together_with_the_one_it_names(tmp_path):
         assert verdict.score == 0
         for shown in (text(verdict), html(verdict)):
             assert "nothing above zero" not in shown
-            assert "One more passes, but it earns points only together with one that fails.)" in shown
+            assert "1 of 5 checks passes, but it earns points only together with one that fails." in shown
 
 
 def test_it_names_one_other_case():

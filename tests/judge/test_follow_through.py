@@ -181,13 +181,13 @@ def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
         (
             "lose",
             {"but_for_that": True},
-            "This solution is right except for your `softmax` above. It loses points",
+            "This solution is right except for your `softmax` above. It loses 1.5 points",
             "0.5 of 2",
         ),
         (
             "keep",
             {"but_for_that": True},
-            "This solution is right except for your `softmax` above. It keeps its points",
+            "This solution is right except for your `softmax` above. So you get the other 1.5 points back",
             "2 of 2",
         ),
         (

@@ -169,7 +169,7 @@ def update_source(notebook: Path) -> Update:
     topic = next((topic for topic in TOPICS if topic.folder == notebook.resolve().stem), None)
     pictures = take_out(edited, notebook.resolve().parent)
     marked = re.findall(rf'^# %%.* (?:{"|".join(ROLES)})="(\w+)"', text, re.M)
-    items = {item.name: item.points for item in topic.items} if topic else {}
+    items = {item.name: item.points for item in topic.in_source} if topic else {}
     contracted = contract(edited, {*marked, *items})
     if topic:
         _build_text(contracted, source.name, topic)
@@ -188,7 +188,7 @@ class Update(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _other_points(notebook: NotebookNode, items: Mapping[str, int]) -> tuple[str, ...]:
+def _other_points(notebook: NotebookNode, items: Mapping[str, float]) -> tuple[str, ...]:
     """The exercises with other points in a notebook than the course gives them."""
     given = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in notebook.cells if grade_id(cell)}
     where = "course.toml" if OUTLINE else "course/syllabus.py"
@@ -305,7 +305,7 @@ def _expand(cell: NotebookNode, topic: Topic) -> None:
         raise Problem(f"one cell is marked as {' and '.join(roles)}")
     (role,) = roles
     name = cell.metadata.pop(role)
-    items = {item.name: item for item in topic.items}
+    items = {item.name: item for item in topic.in_source}
     if name not in items:
         raise Problem(
             f"{role}={name!r} names no exercise of {topic.folder}, which has {', '.join(items)}. A graded cell that is "
@@ -318,7 +318,7 @@ def _expand(cell: NotebookNode, topic: Topic) -> None:
     cell.metadata["nbgrader"] = _marks(role, name, items[name].points)
 
 
-def _marks(role: str, name: str, points: int) -> dict[str, Any]:
+def _marks(role: str, name: str, points: float) -> dict[str, Any]:
     graded = role != "solution"
     marks = {
         "grade": graded,

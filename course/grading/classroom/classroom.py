@@ -86,7 +86,7 @@ class Classroom:
         if OUTLINE is None:
             return []
         released = {cell.name: cell.max_score for cell in self.released.grade_cells}
-        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items]
+        asked = [(item, released.get(item.name, item.points)) for item in self.topic.in_source]
         told = [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
         due, known = self.topic.due, due_of(self.coursedir().db_url, self.topic.folder)
         if due is not None and due != known:

@@ -150,9 +150,10 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
     if verdict is None:
         return "all tests pass" if score >= most else "a test fails"
     from course.judge import report
+    from course.judge.points import how_points_follow
 
-    lines = [report.headline(verdict)]
-    failed = [case for case in verdict.cases if not case.passed]
+    lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict)])]
+    failed = [case for case in verdict.cases if not case.passed and not case.is_held_back]
     public = [case for case in failed if case.public]
     lines += [f"✗ {case.title}: {case.message}" for case in public]
     if len(failed) > len(public):

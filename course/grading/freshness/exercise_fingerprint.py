@@ -22,7 +22,7 @@ from course.syllabus import Topic, find_item
 SHARED = ("exercise", "judge", "data", "source.py")
 """Folders, and a file, that every exercise's tests rest on."""
 
-TELLING = ("judge/report.py",)
+TELLING = ("judge/report.py", "judge/points.py")
 """What only puts a verdict into words."""
 
 Place = tuple[str, str]

@@ -34,6 +34,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
     # A name with a comma is one column of the exported table.
     c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
+    # Exercises without points are optional or leave, before nbgrader records the graded cells.
+    c.GenerateAssignment.preprocessors.insert(0, "course.grading.nbgrader_bridge.fit_without_points.FitWithoutPoints")
     # A text refers to no topic that the class leaves out.
     c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.fit_boxes.FitBoxes")
     # A class may get another of the three written questions.

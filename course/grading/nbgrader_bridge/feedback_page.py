@@ -37,8 +37,15 @@ code { overflow-wrap: anywhere; }
   div.nbgrader_cell .panel-heading { display: flow-root; height: auto !important; }
   .container, .panel-body, #notebook-container { padding: 5px !important; }
 }
+@media screen and (prefers-color-scheme: dark) {
+  html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
+  img { filter: invert(1) hue-rotate(180deg); }
+}
 """
 """nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA).
+
+In the dark its colours are inverted, because nbgrader's style and students' own outputs know only light ones. Pictures
+are inverted twice, and stay as they are.
 
 The marks behind headings, which a notebook shows under the mouse alone, stay out of sight.
 """

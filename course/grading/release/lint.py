@@ -222,7 +222,7 @@ def _stated_time(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     graded = (index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata)
     opening = cells[: next(graded, len(cells))]
     lines = (line for _, line in _markdown_lines(opening) if not line.startswith("#"))
-    stated, planned = stated_minutes("\n".join(lines)), sum(item.minutes for item in topic.items)
+    stated, planned = stated_minutes("\n".join(lines)), sum(item.minutes for item in topic.in_source)
     if stated and not stated[0] - NEAR <= planned <= stated[1] + NEAR:
         said = " to ".join(dict.fromkeys(map(str, stated)))
         yield 0, f"the notebook says that it takes {said} minutes, but {topic.named_in} says {planned}"
@@ -261,7 +261,7 @@ def _is_private(module: str) -> bool:
 
 def _items(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     ids = Counter(cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata)
-    for item in topic.items:
+    for item in topic.in_source:
         wanted = [item.name] if item.kind == "question" else [item.name, item.name + SOLUTION_SUFFIX]
         for grade_id in wanted:
             if ids[grade_id] != 1:
@@ -270,7 +270,7 @@ def _items(cells: Sequence[NotebookNode], topic: Topic) -> Found:
 
 
 def _check_cells(cells: Sequence[NotebookNode], topic: Topic) -> Found:
-    items = {item.name for item in topic.items}
+    items = {item.name for item in topic.in_source}
     for index, cell in enumerate(cells):
         marks = cell.metadata.get("nbgrader", {})
         name = marks.get("grade_id", "")

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import course
 from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
+from course.grading.authoring.without_points import needed_by, without
 from course.grading.catalogue import counted
-from course.grading.course_folder import release_path, source_path
+from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.kernel_edition import answer_key
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
@@ -125,6 +127,8 @@ def _generate(
         if topic.own:
             _demand_tests(topic)
     refresh(root, tuple(topics))
+    for topic in topics:
+        _demand_droppable(root, topic)
     config = load_config(root)
     if db_url:
         config.CourseDirectory.db_url = db_url
@@ -154,8 +158,6 @@ def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
     """Why a topic cannot be released once its submissions are in the gradebook, and what can be done."""
     import nbformat
 
-    from course.grading.cells import grade_id
-    from course.grading.course_folder import notebook_path
     from course.grading.gradebook.released_notebook import read_released
 
     cells = nbformat.read(notebook_path(root, topic), as_version=4).cells
@@ -197,6 +199,22 @@ def _demand_tests(topic: Topic) -> None:
     from course.hidden import exercises
 
     exercises(topic)
+
+
+def _demand_droppable(root: Path, topic: Topic) -> None:
+    """Raise `Problem` where the course drops an exercise that another cell of the notebook uses."""
+    import nbformat
+
+    if not topic.dropped:
+        return
+    cells = nbformat.read(notebook_path(root, topic), as_version=4).cells
+    left = without(cells, {item.name for item in topic.dropped})
+    for item in topic.dropped:
+        definitions = [cell for cell in cells if grade_id(cell) == item.name + SOLUTION_SUFFIX]
+        if users := list(needed_by([*definitions, *left], item.name)):
+            why = f"because other cells use it ({', '.join(users[:3])})"
+            instead = 'Give it points, or set without_points = "optional" in course.toml'
+            raise Problem(f"{topic.folder}: {item.name} cannot be dropped, {why}. {instead}")
 
 
 def _try_tests(topics: Sequence[Topic]) -> None:

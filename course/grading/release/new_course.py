@@ -43,7 +43,8 @@ grace_hours = 0       # it loses nothing within these
 most_percent = 100    # and never more than this
 
 [grading]
-follow_through = "lose"  # or "keep": the points of an answer that is right but for an earlier mistake
+follow_through = "lose"      # or "keep": the points of an answer that is right but for an earlier mistake
+without_points = "optional"  # or "drop": exercises with 0 points leave the notebook
 
 # A topic is in the course while its table stands here. Give it a due date by taking the `#` away.
 """

@@ -1,12 +1,13 @@
-"""A class's results as one page to read: `course report TOPIC`."""
+"""A class's results as one page to read, `course report TOPIC`, and one student's, with `--student`."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 
 from course.files import write_atomically
-from course.syllabus import Topic
+from course.syllabus import TOPICS, Topic
 
 
 def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
@@ -17,13 +18,43 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     """
     from course.grading.classroom.classroom import Classroom
     from course.grading.nbgrader_bridge.log_capture import quiet
-    from course.grading.problem import Problem
     from course.grading.report.findings import collect
     from course.grading.report.page import render
 
     with quiet():
         page = render(collect(Classroom(root, topic)), datetime.datetime.now())
-    path = to or root / "reports" / f"{topic.folder}.html"
+    return _write(to or root / "reports" / f"{topic.folder}.html", page)
+
+
+def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to: Path | None = None) -> list[Path]:
+    """Write a page on a student's work for each of `topics`, or else for each topic that is graded, and return them.
+
+    Raises:
+        Problem: the student handed in nothing for a topic, or it is not graded yet, or a file cannot be written.
+    """
+    from course.grading.classroom.classroom import Classroom
+    from course.grading.nbgrader_bridge.log_capture import quiet
+    from course.grading.problem import Problem
+    from course.grading.report.student_page import render, work_of
+
+    graded = [topic for topic in TOPICS if (root / "autograded" / student / topic.folder).is_dir()]
+    if not topics and not graded:
+        raise Problem(
+            f"no work by {student} is graded in {root / 'autograded'}. Name a topic and a student as `submitted/` does"
+        )
+    if to is not None and len(topics or graded) > 1:
+        raise Problem("--to names one file. Name one topic")
+    paths = []
+    for topic in topics or graded:
+        with quiet():
+            page = render(topic, work_of(Classroom(root, topic), student), datetime.datetime.now())
+        paths.append(_write(to or root / "reports" / f"{topic.folder}-{student}.html", page))
+    return paths
+
+
+def _write(path: Path, page: str) -> Path:
+    from course.grading.problem import Problem
+
     try:
         write_atomically(path, page.encode())
     except OSError as error:

@@ -134,7 +134,7 @@ def collect(classroom: Classroom) -> Findings:
         raise Problem(locked_up[0].reason)
     if not submissions:
         raise Problem(f"nothing was handed in for {folder}. Put submissions into submitted/*/{folder}")
-    graded = tuple(_became_if_readable(classroom, student, place) for student, place in submissions.items())
+    graded = tuple(became(classroom, student, place) for student, place in submissions.items())
     if not any(work.scores for work in graded):
         raise Problem(f"nothing of {folder} is graded yet. Run `course grade {folder}` first")
     release = _release(classroom)
@@ -159,7 +159,7 @@ def collect(classroom: Classroom) -> Findings:
     )
 
 
-def _became_if_readable(classroom: Classroom, student: str, place: Path) -> Graded:
+def became(classroom: Classroom, student: str, place: Path) -> Graded:
     """What became of a submission: one whose files may not be read is told, and all others are in the report."""
     try:
         return _became(classroom, student, place)

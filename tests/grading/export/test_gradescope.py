@@ -27,7 +27,7 @@ from course.grading.gradebook.scores import Scores
 from course.grading.kernel_edition import ANSWER_KEYS, answer_key
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
-from course.judge.verdict import CaseResult, Verdict
+from course.judge.verdict import TOGETHER, CaseResult, Verdict
 from course.syllabus import TOPICS
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
@@ -284,13 +284,15 @@ def test_setup_makes_the_environment(autograder, tmp_path):
 def test_hidden_cases_are_counted_and_not_told():
     cases = (
         CaseResult("a public one", False, True, message="2 was expected"),
-        CaseResult("the secret one", False, False, message="at [3, 1] it is 17"),
+        CaseResult("the secret one", False, False, message="at [3, 1] it is 17", got="17"),
+        CaseResult("a secret edge", False, False, message=f"{TOGETHER} 'the secret one', which fails"),
     )
     verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
     graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
     (test,) = gradescope_results(TOPIC, graded, "after_due_date")["tests"]
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
+    assert "1 of 3 checks passes, but it earns points only" in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
 
 

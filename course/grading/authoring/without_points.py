@@ -1,0 +1,76 @@
+"""Exercises without points in a notebook: marked as optional, or taken out with the text that asks for them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from nbformat import NotebookNode
+
+from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.source import parsed
+
+OPTIONAL = "*Optional. This exercise earns no points.*"
+
+_FENCE = re.compile(r"\s*(```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s")
+
+
+def mark_optional(cells: Sequence[NotebookNode], names: Collection[str]) -> None:
+    """Say below the headings of these exercises that they earn nothing."""
+    for index, cell in enumerate(cells):
+        if _asks(cells, index, names):
+            before, heading, text = _parted(cell.source)
+            cell.source = "\n".join([*before, *heading, "", OPTIONAL, *text])
+
+
+def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[NotebookNode]:
+    """The cells without those of these exercises; of the text above each, the part below its last heading goes, too."""
+    kept = []
+    for index, cell in enumerate(cells):
+        if _of(cell) in names:
+            continue
+        if _asks(cells, index, names):
+            before, _, _ = _parted(cell.source)
+            cell.source = "\n".join(before).rstrip()
+            if not cell.source:
+                continue
+        kept.append(cell)
+    return kept
+
+
+def needed_by(cells: Sequence[NotebookNode], name: str) -> Iterator[str]:
+    """The cells that use what the answer to an exercise defines: graded ones by name, others by their first line."""
+    answers = [parsed(cell.source) for cell in cells if grade_id(cell) == name + SOLUTION_SUFFIX]
+    defined = {one.name for tree in answers if tree for one in tree.body if isinstance(one, _DEFINITIONS)}
+    for cell in cells:
+        tree = parsed(cell.source) if cell.cell_type == "code" and _of(cell) != name else None
+        if tree and defined & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
+            yield _of(cell) or cell.source.strip().partition("\n")[0][:60]
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+
+
+def _of(cell: NotebookNode) -> str:
+    """The exercise whose answer or check a cell is."""
+    return grade_id(cell).removesuffix(SOLUTION_SUFFIX)
+
+
+def _asks(cells: Sequence[NotebookNode], index: int, names: Collection[str]) -> bool:
+    """Whether a text stands right above the answer to one of these exercises."""
+    below = cells[index + 1] if index + 1 < len(cells) else None
+    is_text = cells[index].cell_type == "markdown" and not grade_id(cells[index])
+    return below is not None and is_text and _of(below) in names and bool(below.metadata["nbgrader"].get("solution"))
+
+
+def _parted(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of a text before its last heading, that heading, and those below it; no heading: all is before it."""
+    lines, fenced, last = text.split("\n"), False, None
+    for number, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _HEADING.match(line):
+            last = number
+    return (lines, [], []) if last is None else (lines[:last], lines[last : last + 1], lines[last + 1 :])

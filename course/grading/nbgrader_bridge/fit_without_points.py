@@ -1,0 +1,22 @@
+"""The step our course adds to nbgrader's making of a release: exercises without points are optional, or leave."""
+
+from __future__ import annotations
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from course.grading.authoring.without_points import mark_optional, without
+from course.syllabus import TOPICS
+
+
+class FitWithoutPoints(NbGraderPreprocessor):
+    """Takes out the exercises that the course drops, and marks the others without points as optional."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Change the notebook of a topic."""
+        folder = resources["nbgrader"]["assignment"]
+        for topic in TOPICS:
+            if topic.folder == folder:
+                nb.cells = without(nb.cells, {item.name for item in topic.dropped})
+                mark_optional(nb.cells, {item.name for item in topic.items if not item.points})
+        return nb, resources

@@ -1,0 +1,77 @@
+"""How the points of an answer follow from its checks, in sentences."""
+
+from __future__ import annotations
+
+from .verdict import ERROR_ALONE, PUBLIC_ALONE, TOGETHER, CaseResult, Verdict
+
+
+def points(value: float) -> str:
+    """A number of points as it is written."""
+    return f"{value:g}"
+
+
+def held_back(verdict: Verdict, asked: int = 0) -> str:
+    """Which checks pass and earn nothing, and why, in a sentence for each reason.
+
+    Without any that earn something, the first sentence says of how many that were `asked`.
+    """
+    told: list[str] = []
+    for why in (TOGETHER, PUBLIC_ALONE, ERROR_ALONE):
+        count = sum(case.message.startswith(why) for case in verdict.cases)
+        if count:
+            told.append(_held_back(why, count, asked if not told else 0))
+    return " ".join(told)
+
+
+def _held_back(why: str, count: int, asked: int) -> str:
+    which = f"{count} of {asked} checks" if asked else "One more" if count == 1 else f"{count} more"
+    one = count == 1
+    if why == PUBLIC_ALONE:
+        return f"{which} {'passes' if one else 'pass'}, but public checks earn points only once a hidden check passes."
+    earns = "it earns" if one else "they earn"
+    if why == ERROR_ALONE:
+        return (
+            f"{which} {'raises' if one else 'raise'} the right error, but {earns} points only once a check "
+            "that asks for a value passes."
+        )
+    return f"{which} {'passes' if one else 'pass'}, but {earns} points only together with one that fails."
+
+
+def how_points_follow(verdict: Verdict) -> str:
+    """How many checks pass, of how many, and what they are worth; empty where none was run.
+
+    Of an answer that keeps its points for an earlier mistake, this is what the checks give by themselves.
+    """
+    asked = (*verdict.cases, *verdict.unreached)
+    if not asked or verdict.kind in ("passed", "missing", "forbidden", "not-graded"):
+        return ""
+    passing = [case for case in verdict.cases if case.passed]
+    alone = held_back(verdict, 0 if passing else len(asked))
+    told = [
+        _how_many(len(passing), len(asked)) if passing or not alone else "",
+        alone,
+        f"{len(verdict.unreached)} did not run." if verdict.unreached else "",
+        _sum(verdict, passing, asked) if passing and verdict.points else "",
+    ]
+    return " ".join(filter(None, told))
+
+
+def _how_many(passing: int, asked: int) -> str:
+    if asked == 1:
+        return f"The only check {'passes' if passing else 'fails'}."
+    return f"{passing or 'None'} of {asked} checks {'passes' if passing < 2 else 'pass'}."
+
+
+def _sum(verdict: Verdict, passing: list[CaseResult], asked: tuple[CaseResult, ...]) -> str:
+    """The sum by which the points follow: all checks weigh the same, or some weigh more than others."""
+    part, whole = float(len(passing)), float(len(asked))
+    weights = [case.weight for case in asked]
+    if len(set(weights)) == 1:
+        said = "All checks weigh the same"
+    else:
+        part, whole = sum(case.weight for case in passing), sum(weights)
+        what = "the one that passes weighs" if len(passing) == 1 else f"the {len(passing)} that pass weigh"
+        said = f"Some checks weigh more than others, and {what} {part:g} of {whole:g}"
+    exact = verdict.points * part / whole if whole else 0.0
+    sign = "=" if abs(exact - verdict.score) < 1e-9 else "≈"
+    return f"{said}: {points(verdict.points)} points × {part:g}/{whole:g} {sign} {points(verdict.score)}."

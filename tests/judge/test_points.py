@@ -1,0 +1,123 @@
+"""A report says how many checks pass, of how many, and how the points follow from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.exercise import call, exercise
+from course.exercise.key import key_of
+from course.exercise.runner import run
+from course.judge import Verdict, judge
+from course.judge.judging import Unanswered
+from course.judge.report import html, text
+
+
+def doubled(n):
+    if n < 0:
+        raise ValueError("no numbers below zero")
+    return 2 * n
+
+
+@exercise(doubled, name="rnn_cell")
+def evenly(rng):
+    """Four values; what is right for everybody who returns its argument counts with another."""
+    yield call("one", 1, public=True)
+    yield call("two", 2)
+    yield call("five", 5)
+    yield call("nothing", 0).counts_with("five")
+
+
+@exercise(doubled, name="rnn_cell")
+def unevenly(rng):
+    yield call("one", 1, public=True)
+    yield call("two", 2, weight=2.5)
+    yield call("five", 5, weight=0.5)
+    yield call("below zero", -1, raises="ValueError")
+
+
+def right_for(*numbers):
+    def answer(n):
+        if n < 0:
+            raise ValueError("no")
+        return 2 * n if n in numbers else n
+
+    return answer
+
+
+def judged(declared, answer, points=4, respond=None) -> Verdict:
+    return judge(key_of(declared, 5), respond or (lambda script: run(script, answer)), points)
+
+
+@pytest.mark.parametrize(
+    ("declared", "right", "score", "said"),
+    [
+        (evenly, (2, 5), 3, "3 of 4 checks pass. All checks weigh the same: 4 points × 3/4 = 3."),
+        (
+            evenly,
+            (1, 2),
+            2,
+            "2 of 4 checks pass. One more passes, but it earns points only together with one that fails. "
+            "All checks weigh the same: 4 points × 2/4 = 2.",
+        ),
+        (
+            evenly,
+            (1,),
+            0,
+            "1 of 4 checks passes, but it earns points only together with one that fails. "
+            "One more passes, but public checks earn points only once a hidden check passes.",
+        ),
+        (
+            unevenly,
+            (1, 5),
+            2,
+            "3 of 4 checks pass. Some checks weigh more than others, and the 3 that pass weigh 2.5 of 5: "
+            "4 points × 2.5/5 = 2.",
+        ),
+        (
+            unevenly,
+            (),
+            0,
+            "1 of 4 checks raises the right error, but it earns points only once a check that asks for a value passes.",
+        ),
+    ],
+)
+def test_how_the_points_follow(declared, right, score, said):
+    verdict = judged(declared, right_for(*right))
+    assert verdict.score == score
+    assert said in text(verdict) and said in html(verdict)
+    assert "points ×" not in text(verdict, public=True) + html(verdict, public=True), "a notebook has no points"
+
+
+def test_a_rounded_sum_says_so():
+    verdict = judged(evenly, right_for(2), points=1.9)
+    assert "1 of 4 checks passes." in text(verdict) and "1.9 points × 1/4 ≈ 0.47." in text(verdict)
+
+
+def test_all_that_passes_is_counted():
+    assert text(judged(evenly, doubled)).endswith("4 of 4 points, all 4 checks pass")
+
+
+def test_checks_that_did_not_run_are_in_the_sum():
+    def respond(script):
+        if script.steps[0].args[0] == 5:
+            raise Unanswered("time", "no answer in time")
+        return run(script, doubled)
+
+    verdict = judged(unevenly, doubled, respond=respond)
+    assert [case.title for case in verdict.unreached] == ["five", "below zero"]
+    assert "2 of 4 checks pass. 2 did not run." in text(verdict)
+    assert "the 2 that pass weigh 3.5 of 5: 4 points × 3.5/5 = 2.8." in text(verdict)
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
+
+
+def test_an_answer_that_keeps_its_points_is_told_what_its_checks_give():
+    verdict = judged(evenly, right_for(2, 5))
+    kept = Verdict.from_dict({**verdict.to_dict(), "rests_on": "softmax", "but_for_that": True}).under("keep")
+    said = text(kept)
+    assert "4 of 4 points" in said and "4 points × 3/4 = 3." in said and "get the other 1 points back" in said
+
+
+def test_an_exercise_without_points_is_optional():
+    assert text(judged(evenly, doubled, points=0)).endswith("optional, all 4 checks pass")
+    said = text(judged(evenly, right_for(2, 5), points=0))
+    assert "optional\n  3 of 4 checks pass.\n" in said and "points ×" not in said
