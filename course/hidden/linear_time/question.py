@@ -1,9 +1,8 @@
-"""How `hint` helps with the written question on linear time, and two more questions. No hint gives an answer.
-
-`OTHERS` are for an instructor who wants another question this term: a prompt, and a model answer.
-"""
+"""How `hint` helps with the written question on linear time, and two more questions. No hint gives an answer."""
 
 from __future__ import annotations
+
+from course.hidden.written import Question
 
 HINTS = (
     "Count the numbers that each of the two keeps of a text of 100,000 tokens. What can be read out of them exactly?",
@@ -12,27 +11,44 @@ HINTS = (
 )
 
 OTHERS = (
-    (
-        "Your selective scan and topic 04's GRU both solve the task. (a) What makes the GRU's step impossible to "
-        "compute by `prefix_scan`? (b) What does a gate of the GRU see that Δ does not see, and what would it take to "
-        "give that to Δ? Five to eight sentences.",
-        "(a) The GRU puts its old state through a matrix and a tanh. Two such steps are no step of the same kind, so "
-        "they cannot be joined before the state is known, and the states must be computed one after the other. The "
-        "scan's state is only multiplied by a number and added to. (b) The GRU's gates see the old state, Δ sees the "
-        "token alone. So a GRU can decide to ignore a letter because it has seen it before, and the scan cannot, "
-        "within one layer. In a stack, the second layer's token already holds what the first layer read, so its Δ may "
-        "depend on the past after all. That is why such layers are stacked.",
+    Question(
+        prompt=(
+            "Your selective scan and topic 04's GRU both solve the task. (a) What makes the GRU's step impossible "
+            "to compute by `prefix_scan`? (b) What does a gate of the GRU see that Δ does not see, and what would "
+            "it take to give that to Δ? Five to eight sentences."
+        ),
+        answer=(
+            "(a) The GRU puts its old state through a matrix and a tanh. Two such steps are no step of the same "
+            "kind, so they cannot be joined before the state is known, and the states must be computed one after "
+            "the other. The scan's state is only multiplied by a number and added to. (b) The GRU's gates see the "
+            "old state, Δ sees the token alone. So a GRU can decide to ignore a letter because it has seen it "
+            "before, and the scan cannot, within one layer. In a stack, the second layer's token already holds what "
+            "the first layer read, so its Δ may depend on the past after all. That is why such layers are stacked."
+        ),
+        hints=(
+            "Write two steps of each, one put into the other. Can the result be written as one step of the same kind?",
+            "Two texts differ in their first token. At which later tokens may a gate of the GRU differ, and at "
+            "which may Δ?",
+        ),
     ),
-    (
-        "A model has 8 experts, of which 2 work on each token, and 47 billion parameters, of which 13 billion are used "
-        "for a token. (a) What does this save compared with a dense model of 47 billion, and what does it not save? "
-        "(b) What happens during training without the balance loss, and why does it not mend itself? Five to eight "
-        "sentences.",
-        "(a) It saves multiplications. A token costs what a dense model of 13 billion would. It saves no memory, since "
-        "the next token may need any of the experts, and all of them must be loaded. (b) An expert that happens to be "
-        "chosen more often at the beginning is trained more often and becomes better, so the router prefers it even "
-        "more. Experts that are not chosen get no gradient and stay bad. The loss of the task alone has no reason to "
-        "change this, since for each single token the better expert is the right choice. The balance loss raises the "
-        "price of the crowd until others get their share.",
+    Question(
+        prompt=(
+            "A model has 8 experts, of which 2 work on each token, and 47 billion parameters, of which 13 billion "
+            "are used for a token. (a) What does this save compared with a dense model of 47 billion, and what does "
+            "it not save? (b) What happens during training without the balance loss, and why does it not mend "
+            "itself? Five to eight sentences."
+        ),
+        answer=(
+            "(a) It saves multiplications. A token costs what a dense model of 13 billion would. It saves no "
+            "memory, since the next token may need any of the experts, and all of them must be loaded. (b) An "
+            "expert that happens to be chosen more often at the beginning is trained more often and becomes better, "
+            "so the router prefers it even more. Experts that are not chosen get no gradient and stay bad. The loss "
+            "of the task alone has no reason to change this, since for each single token the better expert is the "
+            "right choice. The balance loss raises the price of the crowd until others get their share."
+        ),
+        hints=(
+            "Count multiplications for one token, and count the numbers that have to lie in memory.",
+            "Which experts get a gradient from a token? What happens to the others?",
+        ),
     ),
 )
