@@ -63,7 +63,7 @@ from course.data import beings
 #
 # ### Exercise: `pack_pairs` (about 15 minutes)
 #
-# Padding has the id 0, the segment 0 and a mask of False. Take care, because 0 may also be the id of a word, and such a word is real. If `second` is `None`, a row is `[CLS] a [SEP]`. Ids and segments are LongTensors. `pad_sequence(rows, batch_first=True)` puts rows of different lengths into one tensor.
+# Padding has the id 0, the segment 0 and a mask of False. Take care, because 0 may also be the id of a word, and such a word is real. No sentence is empty. If `second` is `None`, a row is `[CLS] a [SEP]`. Ids and segments are LongTensors. `pad_sequence(rows, batch_first=True)` puts rows of different lengths into one tensor.
 
 
 # %% solution="pack_pairs"
@@ -130,7 +130,7 @@ class BertWeights(nn.Module):
 # %% [markdown]
 # ### Exercise: `Bert` (about 25 minutes)
 #
-# In `forward`, apply `self.dropout` right behind the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. The tanh stands between `self.pooler` and `self.pair`.
+# In `forward`, apply `self.dropout` right behind the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. Build on `self.layers`, not on `nn.TransformerEncoder`. The tanh stands between `self.pooler` and `self.pair`.
 
 
 # %% solution="Bert"
@@ -194,7 +194,7 @@ print(f"{pretraining_loss(word_logits, labels, pair_logits, is_next):.3f}")
 #
 # ### Exercise: `next_sentence_pairs` (about 15 minutes)
 #
-# Go through all neighbours in order, and through each document by itself. A stranger is any sentence of **another** document. It must not *equal* the true second sentence, since the same sentence can stand in two documents. Every such sentence must be possible. Let all chance come from `generator`. In this course 1 means "is next". BERT's own code has it the other way round.
+# Go through all neighbours in order, and through each document by itself. A stranger is any sentence of **another** document. It must not *equal* the true second sentence, since the same sentence can stand in two documents. There is always such a sentence, and every one must be possible. Let all chance come from `generator`. In this course 1 means "is next". BERT's own code has it the other way round.
 
 
 # %% solution="next_sentence_pairs"

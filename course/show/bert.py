@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SENTENCES = (
-    "the _ growls .",
+    "the _ growls near a _ .",
     "this _ flickers .",
     "every _ waits .",
     "the fox _ near a _ .",
-    "a _ _ the lamp .",
-    "the small _ sleeps _ .",
+    "a _ _ _ .",
 )
 """What the widget begins with, and other sentences to choose."""
 PANELS, BARS = 3, 8
@@ -91,7 +90,7 @@ def guesser(model: Callable[..., Any]) -> VBox:
     chosen = live.choice("sentence", [(text, text) for text in SENTENCES])
     typed = widgets.Text(SENTENCES[0], description="or type", continuous_update=False)
     picture, said = live.picture("the model's guesses for each hidden word, and the best possible ones"), live.spoken(3)
-    figure = live.stage((8.6, 3.4), columns=PANELS, left=0.1, right=0.99, bottom=0.13, top=0.88, wspace=0.55)
+    figure = live.stage((8.6, 3.4), columns=PANELS, left=0.1, right=0.97, bottom=0.15, top=0.91, wspace=0.55)
 
     def redraw(_: Any = None) -> None:
         try:
@@ -105,9 +104,12 @@ def guesser(model: Callable[..., Any]) -> VBox:
         best = beings.guess(ids, mask)[0]
         with styled():
             for number, axes in enumerate(live.wiped(figure)):
-                axes.set_visible(number < len(hidden))
                 if number < len(hidden):
+                    axes.set_axis_on()
                     _draw(axes, found[hidden[number]], best[hidden[number]], number, len(hidden))
+                else:
+                    axes.set_axis_off()
+                    axes.set(title="", xlabel="")
         picture.value = live.drawn(figure)
         said.value = in_words(found, best, hidden)
 
@@ -171,7 +173,7 @@ def _draw(axes: Axes, found: Tensor, best: Tensor, number: int, panels: int) -> 
     axes.set_yticks(places.tolist(), [beings.words()[int(word)] for word in likeliest])
     top = float(torch.maximum(found, best)[likeliest].max())
     title = "The hidden word" if panels == 1 else f"Hidden word {number + 1}"
-    axes.set(title=title, xlim=(0, 1.08 * top), ylim=(BARS - 0.4, -0.6))
+    axes.set(title=title, xlabel="probability", xlim=(0, 1.08 * top), ylim=(BARS - 0.4, -1.5))
     axes.grid(axis="y", visible=False)
     if number == 0:
-        axes.legend(loc="lower right", fontsize=9)
+        axes.legend(loc="upper left", fontsize=8, ncols=2, borderaxespad=0.0, handlelength=1.0, columnspacing=1.0)

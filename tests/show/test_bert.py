@@ -59,6 +59,7 @@ def test_a_chosen_sentence_is_typed_and_drawn(guesser):
 
 
 def test_the_truth_about_a_growling_noun_is_told(guesser):
+    guesser.children[1].value = "the _ growls ."
     assert "the language 99%" in guesser.children[3].value  # only animals growl, but "growls" may be a false word
     guesser.children[1].value = "the _ waits"
     assert "the language 50%" in guesser.children[3].value

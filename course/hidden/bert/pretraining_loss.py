@@ -36,6 +36,9 @@ def pretraining_loss(rng):
     none = torch.full((3, 5), -100)
     inputs = rng.normal(3, 5, V), none, rng.normal(3, 2), torch.tensor([1, 0, 1])
     yield call("nothing is hidden", *inputs, grad=False, public=True, weight=2.0)
+    single = torch.full((2, 5), -100)
+    single[1, 3] = 2
+    yield call("one word is hidden", rng.normal(2, 5, V), single, rng.normal(2, 2), torch.tensor([0, 1]))
     yield asked("float32", 2, 7, 0.3, torch.float32, weight=0.5)
 
 
