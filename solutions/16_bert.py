@@ -48,7 +48,7 @@ from course.data import beings
 #
 # ## Sentences side by side
 #
-# BERT reads one sentence or two. Take $a = (5, 6)$ and $b = (7)$. In the same batch there are $a = (8)$ and $b = (9, 4, 9)$. Let `[CLS]` be 101 and `[SEP]` be 102. These are the three tensors that BERT gets.
+# BERT cuts text into WordPiece tokens, as you did in topic 13. Our small language has whole words, so here a token is a word or a special token. BERT reads one sentence or two. Take $a = (5, 6)$ and $b = (7)$. In the same batch there are $a = (8)$ and $b = (9, 4, 9)$. Let `[CLS]` be 101 and `[SEP]` be 102. These are the three tensors that BERT gets.
 #
 # | | | | | | | | |
 # |---|---|---|---|---|---|---|---|
@@ -63,7 +63,7 @@ from course.data import beings
 #
 # ### Exercise: `pack_pairs` (about 15 minutes)
 #
-# Padding has the id 0, the segment 0 and a mask of False. Take care, because 0 may also be the id of a word, and such a word is real. No sentence is empty. If `second` is `None`, a row is `[CLS] a [SEP]`. Ids and segments are LongTensors. `pad_sequence(rows, batch_first=True)` puts rows of different lengths into one tensor.
+# Padding has the id 0, the segment 0 and a mask of False. Take care, because 0 may also be the id of a word, and such a word is real. No sentence is empty. If `second` is `None`, a row is `[CLS] a [SEP]`. Ids and segments are LongTensors, and the mask is boolean. `pad_sequence(rows, batch_first=True)` puts rows of different lengths into one tensor.
 
 
 # %% solution="pack_pairs"
@@ -327,7 +327,7 @@ predict("nouns_without_labels")
 #
 # Write a loop and a method.
 #
-# **`train(model, batches)` pretrains.** A batch holds the ids and the mask of 64 single sentences of similar length, $(64, T)$ each. All segments are 0. Hide words anew in each batch, with `blocks.mlm_corrupt(ids, special, V, mask_id, generator, p)`, which works like yours of topic 09. `beings.is_special(ids)` and `beings.mask_id()` help. Our sentences are short, so hide 30 % instead of 15 %. The loss is the cross-entropy of the **hidden words only**. A post-norm stack needs some care. We use AdamW with a learning rate of 0.006. It rises over the first tenth of the `len(batches)` steps and then falls to zero. Gradients are clipped to a norm of 1. Call `batches.log(loss)` in each step.
+# **`train(model, batches)` pretrains.** A batch holds the ids and the mask of 64 single sentences of similar length, $(64, T)$ each. All segments are 0. The budget is 64,000 sentences, which makes 1,000 batches (four times as many on a GPU). Hide words anew in each batch, with `blocks.mlm_corrupt(ids, special, V, mask_id, generator, p)`, which works like yours of topic 09. `beings.is_special(ids)` and `beings.mask_id()` help. Our sentences are short, so hide 30 % instead of 15 %. The loss is the cross-entropy of the **hidden words only**. A post-norm stack needs some care. We use AdamW with a learning rate of 0.006. It rises over the first tenth of the `len(batches)` steps and then falls to zero. Gradients are clipped to a norm of 1. Call `batches.log(loss)` in each step.
 #
 # **`finetuned(...)`** is a method of the model. It returns a `Classifier`, tuned on the labels that it is given. It must tune a *copy* of the model, because the judge fine-tunes your model several times, each time on other nouns.
 #
@@ -419,13 +419,13 @@ show.bert.accuracy_by_labels(numbers, curves)
 # %% [markdown]
 # Twenty labels are enough for the pretrained model, and four already help. Fresh weights gain nothing from more labels, because no label is about the nouns they are asked for.
 #
-# **A mistake that nobody sees.** A student's loss fell to 0.5 nats, while the best possible loss is near 1.9. She was proud of it. Her loss asked for *every* word, also for those that stand in the input, and copying a visible word costs nearly nothing. Her accuracy after fine-tuning was as good as anyone's, because hidden words were among the words asked for. Nothing but the printed number was wrong, for it was too good to be true. If a loss looks too good, find out what the best possible one is.
+# **A mistake that no score shows.** We made one on purpose. The loss asked for *every* word, also for those that stand in the input. Copying a visible word costs nearly nothing, so the loss fell to 0.5 nats, while the best possible loss of hidden words is 1.9. The accuracy after fine-tuning was as good as before, because hidden words were among the words asked for. Only the printed number was wrong, and it looked too good to be true. If a loss looks too good, find out what the best possible one is.
 #
 # ## One answer for each word: question answering
 #
 # `[CLS]` is one vector for a sentence. Other tasks ask for something at each word. BERT answers questions about a text in this way. The question is the first sentence and the text is the second. Two linear layers give each token two scores, one for being the **start** of the answer and one for being its **end**. The best answer maximises $\text{start}_i + \text{end}_j$, where the end may not stand before the start.
 #
-# Take four tokens with the start scores $(1, 2, 0, 3)$ and the end scores $(0, 1, 4, 1)$. Each by itself, the best start is token 3 and the best end is token 2, so this answer would end before it begins. Of the allowed spans, 1 to 2 has $2 + 4 = 6$, which is the best.
+# Take four tokens with the start scores $(1, 2, 0, 3)$ and the end scores $(0, 1, 4, 1)$. Counted from 0, the best start by itself is token 3 and the best end is token 2, so this answer would end before it begins. Of the allowed spans, 1 to 2 has $2 + 4 = 6$, which is the best.
 #
 # ### Exercise: `best_span` (about 15 minutes)
 #
@@ -456,7 +456,7 @@ for mask in (torch.tensor([[True, True, True, True]]), torch.tensor([[False] * 4
 # %% [markdown]
 # ## Four bits a weight
 #
-# Our BERT is small. A model of 65 billion weights takes 130 gigabytes in half precision, and no single graphics card holds it. With LoRA (topic 12) you need not *train* its weights, but they must still be there to compute with. **QLoRA** stores each frozen weight in four bits.
+# Our BERT is small. A model of 65 billion weights takes 130 gigabytes in half precision, and few graphics cards hold that much. With LoRA (topic 12) you need not *train* its weights, but they must still be there to compute with. **QLoRA** stores each frozen weight in four bits.
 #
 # Four bits hold sixteen numbers. So choose sixteen **levels** between −1 and 1, and store for each weight the number of the nearest one. Trained weights are spread roughly like a normal distribution, with many near 0. **NF4** (4-bit NormalFloat) puts its levels where the weights are. They are quantiles of the normal distribution, eight above 0, seven below, and 0 itself, divided by the largest.
 
@@ -470,9 +470,7 @@ print([round(level, 3) for level in NF4.tolist()])
 show.bert.levels(model.layers[0].up.weight.detach().cpu(), NF4)
 
 # %% [markdown]
-# The levels are close together where most weights are. The two small peaks at −1 and 1 come from the division that follows.
-#
-# Weights are not between −1 and 1. So they are cut into **blocks**, and each block has a **scale**, the largest absolute weight in it. Here is a matrix with a block for each row.
+# The levels are close together where most weights are. But weights are not between −1 and 1, so they must be divided first. They are cut into **blocks**, and each block has a **scale**, the largest absolute weight in it. Divided by the scale, one weight of each block is −1 or 1, which makes the two small peaks in the picture. Here is a matrix with a block for each row.
 #
 # $$W = \begin{pmatrix} 0.4 & -0.2 & 0.1 & 0 \\ 2 & -1 & 0.3 & -1.6 \end{pmatrix}$$
 #
@@ -629,7 +627,7 @@ print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2
 #
 # ## Play
 #
-# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verb gives the most away? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in thirty is exchanged for another one.)
+# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verbs give the noun away, and which do not? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in thirty is exchanged for another one.)
 
 # %%
 show.bert.guesser(model)

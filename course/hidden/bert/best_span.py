@@ -45,7 +45,11 @@ def best_span(rng):
     yield asked("the last word may end an answer", 3, 7, 3, up_to_the_end, weight=0.5)
     yield asked("a hundred words", 5, 101, 11, dtype=torch.float32, weight=0.5)
     yield call(
-        "memory that is not contiguous", *map(noncontiguous, (*rng.normal(2, 7, 11), stretch(7, 11))), 4, grad=False
+        "memory that is not contiguous",
+        *map(noncontiguous, (*rng.normal(2, 7, 11), stretch(7, 11))),
+        4,
+        grad=False,
+        public=True,
     )
 
 

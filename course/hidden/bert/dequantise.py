@@ -38,7 +38,7 @@ def dequantise(rng):
     codes = rng.integers(0, 256, 3, 4).to(torch.uint8)
     yield call("a scale of zero", codes, torch.tensor([1.5, 0.0, 2.0]).double(), nf4, (4, 6), grad=False)
     codes = noncontiguous(rng.integers(0, 256, 5, 4).to(torch.uint8))
-    yield call("memory that is not contiguous", codes, rng.uniform(5), levels_of(rng), (5, 8), grad=False, weight=0.5)
+    yield call("memory that is not contiguous", codes, rng.uniform(5), levels_of(rng), (5, 8), grad=False, public=True)
 
 
 def _back(codes, scales, levels, shape, halves=None, scaled=None):
@@ -76,11 +76,6 @@ def halves_of_the_block(codes, scales, levels, shape):
 @dequantise.misconception("Which level has the code 9? Print `levels[9]` beside what you use.")
 def evenly_spaced_levels(codes, scales, levels, shape):
     return _back(codes, scales, torch.linspace(-1, 1, 16, dtype=torch.float64), shape)
-
-
-@dequantise.misconception("Which dtype have the scales, and which one has your result?")
-def dtype_of_the_levels(codes, scales, levels, shape):
-    return _back(codes, scales.to(levels), levels, shape)
 
 
 @dequantise.misconception("Do blocks run through W by rows or by columns? Take the example of the text back.")
