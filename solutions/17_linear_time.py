@@ -643,7 +643,7 @@ for step in range(101):
 # Put more noise behind each letter. How long does the first letter last? Which rows change when a letter comes, and what do the askers do to the state? Write four letters, and see which ones the model finds.
 
 # %%
-show.linear_time.memory(model, selective_scan)
+show.linear_time.watch_the_state(model, selective_scan)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)

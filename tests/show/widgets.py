@@ -81,7 +81,7 @@ def _copier() -> Any:
     torch.manual_seed(0)
     layer = linear_time.SelectiveLayer(32, 4)
     model = linear_time.Copier(copying.TOKENS, len(copying.LETTERS), copying.ASKED, layer).eval()
-    return show.linear_time.memory(model, linear_time.selective_scan)
+    return show.linear_time.watch_the_state(model, linear_time.selective_scan)
 
 
 def _matrices() -> dict[str, torch.Tensor]:
@@ -108,7 +108,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
-    "17 memory": _copier,
+    "17 watch_the_state": _copier,
 }
 
 
