@@ -109,7 +109,7 @@ def _by_kind(tokens: Tensor, steps: Tensor) -> dict[str, float]:
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 
-def memory(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
+def watch_the_state(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
     """The widget: a text that you type, the step of each token, and the state that `scan` leaves at each place.
 
     `model` is the notebook's: it has `embed` and a `layer` with `steps`, `log_rate` and `W_B`.

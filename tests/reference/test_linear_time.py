@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from course.data import copying
 from course.reference import linear_time as lt
 from course.reference.hidden_states import causal_conv1d
 
@@ -261,25 +260,3 @@ def test_it_is_one_where_all_is_even_and_grows_with_the_crowd(k):
     crowd = torch.zeros(8, 4)
     crowd[:, 0] = 50.0
     assert lt.balance_loss(crowd, torch.zeros(8, 1, dtype=torch.long)).item() == pytest.approx(4.0)
-
-
-# -- the task's data -------------------------------------------------------------------------------------------------
-
-
-def test_letters_stand_in_the_text_in_order_and_askers_behind_it():
-    ids, targets = copying.draw(50, 23, torch.Generator().manual_seed(0))
-    assert ids.shape == (50, 26) and targets.shape == (50, 3)
-    for row, right in zip(ids.tolist(), targets.tolist(), strict=True):
-        assert [token - 1 for token in row[:23] if token] == right and row[23:] == [9, 10, 11]
-    assert copying.text(torch.tensor([0, 3, 1, 9])) == "· c a 1?"
-
-
-def test_lengths_differ_from_batch_to_batch():
-    made = copying.batches(torch.Generator().manual_seed(0))
-    lengths = {next(made)[0].shape[1] - copying.ASKED for _ in range(400)}
-    assert min(lengths) == copying.SHORTEST and max(lengths) == copying.LONGEST
-
-
-def test_letters_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="3 letters need 3 places"):
-        copying.draw(1, 2, torch.Generator())

@@ -59,7 +59,7 @@ def memory():
         return selective_scan(x, delta, A, B, C)
 
     model = Copier(copying.TOKENS, len(copying.LETTERS), copying.ASKED, SelectiveLayer(32, 4)).eval()
-    return pictures.memory(model, noted), read
+    return pictures.watch_the_state(model, noted), read
 
 
 def test_the_widget_has_the_students_scan_read_one_number_of_the_state(memory):

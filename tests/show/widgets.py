@@ -88,7 +88,7 @@ def _copier() -> Any:
     torch.manual_seed(0)
     layer = linear_time.SelectiveLayer(32, 4)
     model = linear_time.Copier(copying.TOKENS, len(copying.LETTERS), copying.ASKED, layer).eval()
-    return show.linear_time.memory(model, linear_time.selective_scan)
+    return show.linear_time.watch_the_state(model, linear_time.selective_scan)
 
 
 def _matrices() -> dict[str, torch.Tensor]:
@@ -116,7 +116,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
     "15 sampler": _next_tokens,
     "16 guesser": _hidden_words,
-    "17 memory": _copier,
+    "17 watch_the_state": _copier,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
 }
 
