@@ -142,7 +142,7 @@ def explorer(best_policy: Callable[[Tensor, Tensor, float], Tensor], proxy: Tens
     price = widgets.FloatLogSlider(
         1.0, base=10, min=-0.7, max=1.0, step=0.05, description="price β", continuous_update=False
     )
-    picture, said = live.picture("bars of the probabilities of 216 answers, grouped by flattery"), live.spoken(4)
+    picture, said = live.picture("bars of the probabilities of 216 answers, grouped by flattery"), live.spoken(3)
     figure = live.stage((7.6, 3.2), left=0.09, right=0.98, bottom=0.16, top=0.9)
 
     def redraw(_: Any = None) -> None:
@@ -179,8 +179,9 @@ def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:
 
 def _in_words(log_p: Tensor, log_ref: Tensor, rewards: Mapping[str, Tensor], ids: Tensor) -> str:
     p, first = log_p.exp(), int(log_p.argmax())
-    means = [f"{name} {float((p * values).sum()):.2f}" for name, values in rewards.items()]
+    true, modelled = (float((p * values).sum()) for values in rewards.values())
     return (
-        f"The policy has moved {float((p * (log_p - log_ref)).sum()):.2f} nats, and its mean is: {', '.join(means)}. "
-        f"Most often, at {float(p[first]):.1%}, it says: “{advice.decode(ids[first])}” The thin line is the reference."
+        f"The policy has moved {float((p * (log_p - log_ref)).sum()):.2f} nats. Its mean true reward is {true:.2f}, "
+        f"and the reward model's mean is {modelled:.2f}. Most often, at {float(p[first]):.1%}, it says: "
+        f"“{advice.decode(ids[first])}” The thin line is the reference."
     )
