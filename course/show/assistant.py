@@ -169,7 +169,7 @@ def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:
         axes.step(x.numpy(), p_ref[some].numpy(), where="mid", color=AMBER, linewidth=1.0)
         middle, aligned = (float(x.mean()), "center") if count < 3 else (float(x.max()), "left")
         share = f"{named}\n{float(p[some].sum()):.0%}"
-        shade = {"color": colour if colour != GREY else QUIET, "fontsize": 9}
+        shade: dict[str, Any] = {"color": colour if colour != GREY else QUIET, "fontsize": 9}
         axes.text(middle, 0.97, share, transform=axes.get_xaxis_transform(), ha=aligned, va="top", **shade)
     axes.set(title="How often is each answer given?", xlabel="answers, by their flattering phrases")
     axes.set(xlim=(-2, float(places.max()) + 16), ylim=(0, 1.35 * max(0.02, float(p.max()))))
