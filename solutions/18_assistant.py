@@ -174,7 +174,7 @@ for step in range(13):
         print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
 
 # %% [markdown]
-# The form is there after a few steps. It says one sentence and stops. The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+# The form is there after a few steps. It says one sentence and stops. (A � is a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
 #
 # We tuned the same predictor for 25 minutes, on 40,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
@@ -330,7 +330,7 @@ for k in (7, 100, 0):
 #
 # ### Exercise: `preference_loss` (about 10 minutes)
 #
-# Return the mean loss. It must be finite for differences of 10,000. The sigmoid of $-10{,}000$ is 0 in floating-point numbers, and its logarithm is infinite. `F.logsigmoid` avoids that.
+# Return the mean loss. It must be finite for differences of 10,000. The sigmoid of $-10{,}000$ is 0 in floating-point numbers, and its logarithm is infinite. PyTorch has a function that takes both steps at once.
 
 
 # %% solution="preference_loss"
@@ -359,9 +359,6 @@ check("preference_loss", preference_loss)
 #
 # This is the best policy. It has a reward of 1.350 and a divergence of 0.323, so the objective is $1.350 - 0.323 = 1.027$, which is $\beta \log Z$. Every other policy $p$ reaches $\beta\, \text{KL}(p \,\|\, p^*)$ less.
 
-# %%
-predict("divergence_at_half_the_price")
-
 # %% [markdown]
 # ### Exercise: `best_policy` (about 10 minutes)
 #
@@ -380,6 +377,12 @@ def best_policy(log_ref: torch.Tensor, reward: torch.Tensor, beta: float) -> tor
 
 # %% check="best_policy"
 check("best_policy", best_policy)
+
+# %% [markdown]
+# What does a lower price do?
+
+# %%
+predict("divergence_at_half_the_price")
 
 # %%
 three, liked = torch.tensor([0.5, 0.3, 0.2]).log(), torch.tensor([0.0, 1.0, 2.0])
