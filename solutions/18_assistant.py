@@ -56,7 +56,7 @@ for number in range(3):
 # | pretraining | all kinds of text | the next token | language modelling |
 # | 1 | chats | the assistant's tokens | supervised fine-tuning (SFT), instruction tuning |
 # | 2 | chats with pictures | the same tokens | visual instruction tuning |
-# | 3 | two answers to one question | which one people prefer | RLHF, DPO |
+# | 3 | two answers to one question | which one people prefer | preference tuning, by RLHF or DPO |
 #
 # The first two steps show the model what to say. In the third, nobody writes a perfect answer. People only compare. That is easier, and it reaches qualities that are hard to write down, such as tact.
 #
@@ -488,7 +488,7 @@ show.assistant.agreement(log_p, best, advice.flattery(ANSWERS))
 #
 # ## A reward model, and what becomes of it
 #
-# There is an older way, RLHF. First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
+# There is an older way, reinforcement learning from human feedback (RLHF). First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
 
 # %%
 seed(0)
@@ -557,7 +557,7 @@ def group_advantages(rewards: torch.Tensor) -> torch.Tensor:
 check("group_advantages", group_advantages)
 
 # %% [markdown]
-# The loss is $-A \log p(\text{answer})$, averaged. The next cell improves two policies without any price $\beta$. One follows the reward model, and the other follows the true reward.
+# The loss is $-A \log p(\text{answer})$, averaged. The next cell improves two policies without any price $\beta$. One follows the reward model, and the other follows the true reward. (The published GRPO has a price, and it also limits each step.)
 
 
 # %%
@@ -583,7 +583,7 @@ show.assistant.improvements(
 )
 
 # %% [markdown]
-# At first both policies gain the same. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
+# At first both policies gain alike. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
 #
 # ## Play
 #
@@ -622,7 +622,7 @@ show.assistant.explorer(best_policy, proxy)
 # ## Going further
 #
 # - **Take the end away.** Tune the pupil again, with `learned` False at every end. How long are its answers now?
-# - **One word as a picture.** Put the vector of " seven" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " nine"?
+# - **One word as a picture.** Put the vector of the token " two" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " four"?
 # - **A price for GRPO.** Subtract $\beta \log(p / p_{ref})$ of each answer from its modelled reward. Does the true reward still fall?
 # - **A better model of reward.** Add one number for each count of flattering phrases to the reward model, and draw the curves again.
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with all three steps. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
