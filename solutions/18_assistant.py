@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 18 From predictor to assistant: instructions, pictures, preferences
 #
-# Ask topic 15's dictionary a question, and it does not answer. It goes on with your text.
+# Ask topic 15's dictionary a question. It does not answer. It goes on with your text.
 
 # %%
 import copy
@@ -36,7 +36,7 @@ for number in range(3):
     print(question + wordnet.decode(said))
 
 # %% [markdown]
-# The model has read definitions, and it looks for the definition of an odd word that contains a question mark. Nothing in its training says that there is a person who wants to know something.
+# The model has read lines of a dictionary, so it takes the question for the beginning of such a line. Nothing in its training says that there is a person who wants to know something.
 #
 # In this notebook you make an assistant of such a predictor. It takes three steps.
 #
@@ -56,7 +56,7 @@ for number in range(3):
 # | pretraining | all kinds of text | the next token | language modelling |
 # | 1 | chats | the assistant's tokens | supervised fine-tuning (SFT), instruction tuning |
 # | 2 | chats with pictures | the same tokens | visual instruction tuning |
-# | 3 | two answers to one question | which one people prefer | RLHF, DPO |
+# | 3 | two answers to one question | which one people prefer | preference tuning, by RLHF or DPO |
 #
 # The first two steps show the model what to say. In the third, nobody writes a perfect answer. People only compare. That is easier, and it reaches qualities that are hard to write down, such as tact.
 #
@@ -97,7 +97,7 @@ def chat_ids(
 check("chat_ids", chat_ids)
 
 # %% [markdown]
-# In our models, control bytes serve as special tokens. No text contains them, so no user can write a mark by typing.
+# In our models, control bytes serve as special tokens, because the training text contains none. A program must also keep them out of what users type. Otherwise a user could forge a turn of the assistant.
 
 # %%
 turns = [
@@ -109,7 +109,7 @@ show.assistant.learned_tokens(ids, learned)
 # %% [markdown]
 # ## How likely is an answer?
 #
-# All three steps need one number, the log-probability of an answer. Say that the vocabulary has two tokens and the model gives the answer's two tokens the probabilities 0.5 and 0.1. Then the answer has probability $0.5 \cdot 0.1 = 0.05$, and the logarithm is $-0.693 - 2.303 = -2.996$. It is a **sum**, not a mean.
+# All three steps need one number, the log-probability of an answer. Say that an answer has two tokens, and the model gives them the probabilities 0.5 and 0.1. Then the answer has probability $0.5 \cdot 0.1 = 0.05$, and the logarithm is $-0.693 - 2.303 = -2.996$. It is a **sum**, not a mean.
 #
 # $$\log p(\text{answer}) = \sum_{t \text{ learned}} \log p(\text{ids}_t \mid \text{ids}_{<t})$$
 #
@@ -174,7 +174,7 @@ for step in range(13):
         print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
 
 # %% [markdown]
-# The form is there after a few steps. It says one sentence and stops. The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+# The form is there after a few steps. It says one sentence and stops. (A � is a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
 #
 # We tuned the same predictor for 25 minutes, on 40,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
@@ -254,7 +254,7 @@ def insert_patches(
 check("insert_patches", insert_patches)
 
 # %% [markdown]
-# Now put it together. `eye` is a trained Vision Transformer that reads digits. We ignore its answers and take its 17 vectors of width 40, one for each patch and one for the `[CLS]` token. `look` is a linear map from 40 to 160. Eye and assistant are frozen, so `look` is all that learns.
+# Now put it together. `eye` is a trained Vision Transformer that reads digits. We ignore its answers and take its 17 vectors of width 40, one for each patch and one for the `[CLS]` token. `look` is a linear map from 40 to 160. Eye and assistant are frozen, so the 6,560 numbers of `look` are all that learns.
 
 # %%
 eye = blocks.ViT(**pretrained.SIZES).eval()
@@ -284,7 +284,7 @@ for step in range(100):
     optimizer.step()
 
 # %% [markdown]
-# Does it work for digits that nobody has shown it? The next cell asks about ten of them, and then counts the right first pieces of a digit's name over all 397.
+# Does it work for digits that nobody has shown it? The next cell asks about ten of them. Then it lets the assistant go on behind "It is" for all 397, and counts how often it begins the right name.
 
 # %%
 prompt, _ = chat_ids([asked], chat.SPECIAL)
@@ -305,15 +305,16 @@ with torch.no_grad():
     first = assistant(read(begun, new_seen))[0][:, -1].argmax(-1)
 names = torch.tensor([wordnet.encode(f" {digit}")[0] for digit in chat.DIGITS])
 print(f"{(first == names[new_labels]).float().mean():.0%} of 397 right")
+show.vit_patches.scans(digits.scans("test")[0][:10], new_labels[:10])
 
 # %% [markdown]
-# About 97 % are right, and the model behind it has never been trained on a picture. A map of 6,560 numbers translates what the eye sees into vectors that the assistant understands.
+# About 97 % are right. The eye by itself reads 98 %, so hardly anything is lost on the way. The assistant was never trained on a picture. The map translates what the eye sees into vectors that the assistant understands.
 #
-# A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Their vectors were often blurred, as sums of the vectors of ten words in which the right one weighs most. The model card says how.
+# A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Often their vectors were blurred, and each was a sum of ten words' vectors in which the right word weighed most. The model card says how.
 #
 # ## Step 3: people compare
 #
-# Here is a question and one of 216 possible answers.
+# Here is a question, with three of its 216 possible answers.
 
 # %%
 ANSWERS, reward = advice.answers(), advice.rewards()
@@ -323,13 +324,13 @@ for k in (7, 100, 0):
     print(f"  p {log_ref[k].exp():.4f}  reward {reward[k]:5.2f}  {advice.decode(ANSWERS[k])}")
 
 # %% [markdown]
-# An answer has three places with six phrases each. The first phrase of each place flatters. People like one or two flattering phrases, and three are too much for them. Here we know how much they like each answer, its **reward**. In life nobody knows it. People are shown two answers, and they say which one is better.
+# An answer has three places with six phrases each. The first phrase of each place flatters. People like one or two flattering phrases, and three are too much for them. How much they like an answer is its **reward**. We made this world, so we know its rewards. In life they are hidden. People only see two answers and say which one they like better.
 #
 # **Bradley and Terry** describe such a choice. The answer with reward $r_1$ wins over the one with $r_2$ with probability $\sigma(r_1 - r_2)$. With $r_1 = 3$ and $r_2 = 1$ it wins with probability $\sigma(2) = 0.881$. At equal rewards a coin decides. The loss of rewards is minus the logarithm of what happened, so here it is $-\log 0.881 = 0.127$, and at equal rewards $\log 2 = 0.693$.
 #
 # ### Exercise: `preference_loss` (about 10 minutes)
 #
-# Return the mean loss. It must be finite for differences of 10,000. The sigmoid of $-10{,}000$ is 0 in floating-point numbers, and its logarithm is infinite. `F.logsigmoid` avoids that.
+# Return the mean loss. It must be finite for differences of 10,000. The sigmoid of $-10{,}000$ is 0 in floating-point numbers, and its logarithm is infinite. PyTorch has a function that takes both steps at once.
 
 
 # %% solution="preference_loss"
@@ -358,9 +359,6 @@ check("preference_loss", preference_loss)
 #
 # This is the best policy. It has a reward of 1.350 and a divergence of 0.323, so the objective is $1.350 - 0.323 = 1.027$, which is $\beta \log Z$. Every other policy $p$ reaches $\beta\, \text{KL}(p \,\|\, p^*)$ less.
 
-# %%
-predict("divergence_at_half_the_price")
-
 # %% [markdown]
 # ### Exercise: `best_policy` (about 10 minutes)
 #
@@ -379,6 +377,12 @@ def best_policy(log_ref: torch.Tensor, reward: torch.Tensor, beta: float) -> tor
 
 # %% check="best_policy"
 check("best_policy", best_policy)
+
+# %% [markdown]
+# What does a lower price do?
+
+# %%
+predict("divergence_at_half_the_price")
 
 # %%
 three, liked = torch.tensor([0.5, 0.3, 0.2]).log(), torch.tensor([0.0, 1.0, 2.0])
@@ -462,7 +466,7 @@ record = fit("assistant_task", lambda: blocks.TablePolicy(log_ref), train)
 check("assistant_task", record.model)
 
 # %% [markdown]
-# Is it the best policy? Each dot below is an answer. On the line, your policy says it as often as the best one.
+# Is it the best policy? Each dot below is an answer. On the line, your policy gives it as often as the best one.
 
 
 # %%
@@ -484,7 +488,7 @@ show.assistant.agreement(log_p, best, advice.flattery(ANSWERS))
 #
 # ## A reward model, and what becomes of it
 #
-# There is an older way, RLHF. First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
+# There is an older way, reinforcement learning from human feedback (RLHF). First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
 
 # %%
 seed(0)
@@ -511,7 +515,7 @@ print(f"The reward model agrees with {right:.0%} of the choices. The flattering 
 print([round(x, 2) for x in table[:, 0].tolist()])
 
 # %% [markdown]
-# People's own choices contradict each other, so nearly three quarters is a good score. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
+# People do not always choose the better answer. Even the true reward agrees with only 76 % of such choices, so this model seems good. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
 
 # %%
 predict("peak_of_the_true_reward")
@@ -525,11 +529,11 @@ for beta in torch.logspace(0.7, -0.6, 27).tolist():
 show.assistant.overoptimised(points)
 
 # %% [markdown]
-# The model's reward rises all the way. The true one rises, turns and falls far below zero. This is **reward over-optimisation**, a case of Goodhart's law: when a measure becomes a target, it ceases to be a good measure. A sum cannot say that three flattering phrases are worse than two. In the comparisons that hardly mattered, because triple flattery was rare, at 0.8 % of the answers. The policy goes exactly where the model is wrong.
+# The model's reward rises all the way. The true one rises, turns and falls far below zero. This is **reward over-optimisation**, a case of Goodhart's law: when a measure becomes a target, it ceases to be a good measure. A sum of numbers cannot say that three flattering phrases are worse than two. In the comparisons this hardly mattered, because only 0.8 % of the answers flattered three times. But the policy goes exactly where the model is wrong.
 #
 # ## Improving without a formula
 #
-# For real models `best_policy` cannot be computed, so the policy is improved step by step. It gives several answers to a question, the reward model judges them, and good answers are made likelier. But what is good? A reward of 3 is good for a hard question and poor for an easy one. **GRPO** compares each answer with the others to the same question. Take four answers with rewards $(1, 0, 0, 1)$. Their mean is 0.5 and their standard deviation, with $G - 1 = 3$ in the denominator, is 0.577. So their **advantages** are $(0.866, -0.866, -0.866, 0.866)$.
+# For real models `best_policy` cannot be computed, so the policy is improved step by step. It gives several answers to a question, the reward model judges them, and good answers are made likelier. InstructGPT used an algorithm called PPO for this, with a second network that guesses how good an answer will be. Without it, what is good? A reward of 3 is good for a hard question and poor for an easy one. **GRPO** compares each answer with the others to the same question. Take four answers with rewards $(1, 0, 0, 1)$. Their mean is 0.5 and their standard deviation, with $G - 1 = 3$ in the denominator, is 0.577. So their **advantages** are $(0.866, -0.866, -0.866, 0.866)$.
 #
 # $$A_i = \frac{r_i - \text{mean}(r_1, \dots, r_G)}{\text{std}(r_1, \dots, r_G)}$$
 #
@@ -553,7 +557,7 @@ def group_advantages(rewards: torch.Tensor) -> torch.Tensor:
 check("group_advantages", group_advantages)
 
 # %% [markdown]
-# The loss is $-A \log p(\text{answer})$, averaged. The next cell improves two policies without any price $\beta$. One follows the reward model, and the other follows the true reward.
+# The loss is $-A \log p(\text{answer})$, averaged. The next cell improves two policies without any price $\beta$. One follows the reward model, and the other follows the true reward. (The published GRPO has a price, and it also limits each step.)
 
 
 # %%
@@ -579,7 +583,7 @@ show.assistant.improvements(
 )
 
 # %% [markdown]
-# At first both policies gain the same. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
+# At first both policies gain alike. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
 #
 # ## Play
 #
@@ -618,7 +622,7 @@ show.assistant.explorer(best_policy, proxy)
 # ## Going further
 #
 # - **Take the end away.** Tune the pupil again, with `learned` False at every end. How long are its answers now?
-# - **One word as a picture.** Put the vector of " seven" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " nine"?
+# - **One word as a picture.** Put the vector of the token " two" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " four"?
 # - **A price for GRPO.** Subtract $\beta \log(p / p_{ref})$ of each answer from its modelled reward. Does the true reward still fall?
 # - **A better model of reward.** Add one number for each count of flattering phrases to the reward model, and draw the curves again.
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with all three steps. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.

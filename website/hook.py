@@ -29,6 +29,7 @@ OF_THE_REPOSITORY = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "course/data/wordnet/model_card.md": "model-card.md",
+    "course/data/chat/model_card.md": "model-card-chat.md",
 }
 """Pages that stand elsewhere in the repository, and what the site calls them."""
 

@@ -10,19 +10,8 @@ from torch.nn import functional as F
 
 from .positions import rope
 
-Cache = list[tuple[Tensor, Tensor]]
-
-
-class Scale(nn.Module):
-    """RMSNorm: `norm(x)` has the shape of x (..., D)."""
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise every token of x."""
-        return F.rms_norm(x, self.weight.shape, self.weight, 1e-6)
+Pair = tuple[Tensor, Tensor]
+"""Keys and values of all tokens so far, (B, g, S, d) each."""
 
 
 class DecoderLayer(nn.Module):
@@ -36,9 +25,9 @@ class DecoderLayer(nn.Module):
         widths |= {"W_o": (d_model, d_model), "W_gate": (d_model, d_ff), "W_up": (d_model, d_ff)}
         for name, (come, go) in {**widths, "W_down": (d_ff, d_model)}.items():
             self.add_module(name, nn.Linear(come, go, bias=False))
-        self.norm1, self.norm2 = Scale(d_model), Scale(d_model)
+        self.norm1, self.norm2 = (nn.RMSNorm(d_model, 1e-6) for _ in range(2))
 
-    def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, x: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:
         """Return the tokens after this layer, and keys and values (B, g, S, d) of all tokens so far."""
         y = self.norm1(x)
         old = 0 if past is None else past[0].shape[2]
@@ -74,18 +63,18 @@ class GPT(nn.Module):
 
     def __init__(self, vocab: int, d_model: int, n_layers: int, n_heads: int, n_groups: int, d_ff: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(vocab, d_model)
+        self.words = nn.Embedding(num_embeddings=vocab, embedding_dim=d_model)
         self.layers = nn.ModuleList([DecoderLayer(d_model, n_heads, n_groups, d_ff) for _ in range(n_layers)])
-        self.norm = Scale(d_model)
+        self.norm = nn.RMSNorm(d_model, 1e-6)
 
     def embed(self, ids: Tensor) -> Tensor:
         """Look up the vectors of tokens: ids (B, T) -> (B, T, D)."""
         found: Tensor = self.words(ids)
         return found
 
-    def forward(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
+    def forward(self, ids: Tensor, cache: list[Pair] | None = None) -> tuple[Tensor, list[Pair]]:
         """Read tokens (B, T), or vectors (B, T, D), behind those in the cache."""
-        x, kept = (ids if ids.dim() == 3 else self.embed(ids)), Cache()
+        x, kept = (ids if ids.dim() == 3 else self.embed(ids)), list[Pair]()
         for number, layer in enumerate(self.layers):
             x, read = layer(x, cache[number] if cache else None)
             kept.append(read)

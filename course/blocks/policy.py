@@ -25,8 +25,8 @@ class TablePolicy(nn.Module):
         if len(log_p) != V**3:
             raise ValueError(f"{len(log_p)} answers are no three places of as many phrases each")
         third = log_p.detach().float().view(V, V, V)
-        second = third.logsumexp(2)
-        self.first, self.second, self.third = (nn.Parameter(x.clone()) for x in (second.logsumexp(1), second, third))
+        two = third.logsumexp(-1)  # what begins with two phrases, (V, V)
+        self.first, self.second, self.third = (nn.Parameter(x.clone()) for x in (two.logsumexp(-1), two, third))
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids (B, T) -> logits (B, T, V)."""

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 BY_FLATTERY = (GREY, BLUE, GREEN, ORANGE)
 """Colours for answers with 0, 1, 2 and 3 flattering phrases."""
+GAP = 8
+"""Room between two groups of bars, in bars."""
 IN_WORDS = ("no flattery", "one flattering phrase", "two", "three")
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
-def learned_tokens(ids: Tensor, learned: Tensor, row: int = 14) -> Figure:
+def learned_tokens(ids: Tensor, learned: Tensor, row: int = 12) -> Figure:
     """The tokens of a chat, in boxes: which of them the model learns to say."""
     import matplotlib.pyplot as plt
 
@@ -120,7 +122,7 @@ def improvements(histories: Mapping[str, Sequence[float]]) -> Figure:
             axes.plot(history, color=colour, linestyle=dash, label=f"follows {name}")
         axes.axhline(0, color=QUIET, linewidth=0.8)
         axes.set(title="Which policy do people like?", xlabel="step", ylabel="true mean reward")
-        axes.legend(loc="lower left")
+        axes.legend(loc="center right")
         ends = ", ".join(f"{history[-1]:.1f} where it follows {name}" for name, history in histories.items())
         return finished(figure, f"Curves of the true reward by step, which end at {ends}.")
 
@@ -140,7 +142,7 @@ def explorer(best_policy: Callable[[Tensor, Tensor, float], Tensor], proxy: Tens
     price = widgets.FloatLogSlider(
         1.0, base=10, min=-0.7, max=1.0, step=0.05, description="price β", continuous_update=False
     )
-    picture, said = live.picture("bars of the probabilities of 216 answers, grouped by flattery"), live.spoken(4)
+    picture, said = live.picture("bars of the probabilities of 216 answers, grouped by flattery"), live.spoken(3)
     figure = live.stage((7.6, 3.2), left=0.09, right=0.98, bottom=0.16, top=0.9)
 
     def redraw(_: Any = None) -> None:
@@ -158,32 +160,28 @@ def explorer(best_policy: Callable[[Tensor, Tensor, float], Tensor], proxy: Tens
 
 
 def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:
-    places = torch.arange(len(p))
-    for count, colour in enumerate(BY_FLATTERY):
+    """Draw a bar for each answer, in groups by flattery with room between them, and the reference as a thin line."""
+    places = torch.arange(len(p)) + GAP * flattery
+    for count, (colour, named) in enumerate(zip(BY_FLATTERY, ("no flattery", "one phrase", "two", "three"))):
         some = flattery == count
-        width = 1.0 if count < 3 else 3.0
-        axes.bar((places[some] + (width - 1) / 2).numpy(), p[some].numpy(), width=width, color=colour)
-        axes.text(
-            float(places[some].double().mean()),
-            0.97,
-            f"{IN_WORDS[count] if count != 1 else 'one'}\n{float(p[some].sum()):.0%}",
-            transform=axes.get_xaxis_transform(),
-            ha="center" if count < 3 else "right",
-            va="top",
-            fontsize=9,
-            color=colour if colour != GREY else QUIET,
-        )
-    axes.plot(places.numpy(), p_ref.numpy(), color=AMBER, linewidth=1.0, drawstyle="steps-mid")
-    axes.set(title="How often is each answer given?", xlabel="answers, by flattering phrases", xlim=(-1, len(p) + 3))
-    axes.set_ylim(0, 1.45 * max(0.02, float(p.max())))
+        x, width = places[some].double(), 1.0 if count < 3 else 3.0
+        axes.bar((x + (width - 1) / 2).numpy(), p[some].numpy(), width=width, color=colour)
+        axes.step(x.numpy(), p_ref[some].numpy(), where="mid", color=AMBER, linewidth=1.0)
+        middle, aligned = (float(x.mean()), "center") if count < 3 else (float(x.max()), "left")
+        share = f"{named}\n{float(p[some].sum()):.0%}"
+        shade: dict[str, Any] = {"color": colour if colour != GREY else QUIET, "fontsize": 9}
+        axes.text(middle, 0.97, share, transform=axes.get_xaxis_transform(), ha=aligned, va="top", **shade)
+    axes.set(title="How often is each answer given?", xlabel="answers, by their flattering phrases")
+    axes.set(xlim=(-2, float(places.max()) + 16), ylim=(0, 1.35 * max(0.02, float(p.max()))))
     axes.set_xticks([])
     axes.grid(axis="x", visible=False)
 
 
 def _in_words(log_p: Tensor, log_ref: Tensor, rewards: Mapping[str, Tensor], ids: Tensor) -> str:
     p, first = log_p.exp(), int(log_p.argmax())
-    means = [f"{name} {float((p * values).sum()):.2f}" for name, values in rewards.items()]
+    true, modelled = (float((p * values).sum()) for values in rewards.values())
     return (
-        f"The policy has moved {float((p * (log_p - log_ref)).sum()):.2f} nats, and its mean is: {', '.join(means)}. "
-        f"Most often, at {float(p[first]):.1%}, it says: “{advice.decode(ids[first])}” The thin line is the reference."
+        f"The policy has moved {float((p * (log_p - log_ref)).sum()):.2f} nats. Its mean true reward is {true:.2f}, "
+        f"and the reward model's mean is {modelled:.2f}. Most often, at {float(p[first]):.1%}, it says: "
+        f"“{advice.decode(ids[first])}” The thin line is the reference."
     )

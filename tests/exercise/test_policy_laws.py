@@ -16,9 +16,9 @@ HALF = torch.tensor([0.5, 0.5], dtype=torch.float64).log()
     ("logits", "said"),
     [
         (torch.zeros(2, 2, 3), "add up to 0.667"),
-        (torch.full((2, 2, 2), torch.nan), "add up to nan"),
+        (torch.full((2, 2, 2), torch.nan), "scores are NaN"),
         (torch.zeros(2, 2), "expected logits for answers"),
-        (torch.zeros(2, 2, 1), "expected logits for answers"),
+        (torch.zeros(2, 2, 1), "2 classes or more"),
     ],
 )
 def test_what_is_no_policy_is_said_to_be_none(logits, said):

@@ -279,8 +279,11 @@ def test_what_it_cannot_do_it_says_in_a_sentence(
     assert told in done.stderr and "Traceback" not in done.stderr
 
 
-DICTIONARY = ("data/wordnet/model_card.md", "data/wordnet/merges.safetensors", "data/wordnet/weights.safetensors")
-"""The published GPT: its card, which holds WordNet's notice, goes wherever the weights go."""
+DICTIONARY = (
+    *("data/wordnet/model_card.md", "data/wordnet/merges.safetensors", "data/wordnet/weights.safetensors"),
+    *("data/chat/model_card.md", "data/chat/adapter.safetensors"),
+)
+"""The published GPT and its adapter: their cards, which hold WordNet's notice, go wherever the weights go."""
 
 
 def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:

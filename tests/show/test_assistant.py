@@ -79,4 +79,4 @@ def test_the_bars_are_said_in_numbers(explorer):
     widget, _ = explorer
     price, said = widget.children[1], widget.children[3]
     price.value = 10.0
-    assert "moved 0.0" in said.value and "true reward" in said.value
+    assert "moved 0.0" in said.value and "mean true reward is 0.1" in said.value

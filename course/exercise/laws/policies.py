@@ -10,6 +10,7 @@ from torch import Tensor
 from .measure import Measure
 from .plain import kind, tensor
 from .registry import Outputs, Unreadable, law, law_with
+from .trained import log_losses
 
 
 def _divergence(outputs: Outputs, ids: Tensor, log_best: Tensor, of: str = "out", **_: Any) -> float:
@@ -52,10 +53,10 @@ def _log_p(logits: Any, ids: Tensor) -> Tensor:
     Raises:
         Unreadable: there are no such logits, or these answers do not have all the probability.
     """
-    found = tensor(logits).double()
-    if found.dim() != 3 or found.shape[:2] != ids.shape or found.shape[2] <= int(ids[:, 1:].max()):
+    found = tensor(logits)
+    if found.dim() != 3 or found.shape[:2] != ids.shape:
         raise Unreadable(f"expected logits for answers of shape {tuple(ids.shape)}, got {kind(found)}")
-    log_p = found[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1).sum(1)
+    log_p = -log_losses(found[:, :-1], ids[:, 1:])
     total = float(log_p.exp().sum())
     if not abs(total - 1) < 1e-3:
         raise Unreadable(f"the probabilities of all answers add up to {total:.3f} and not to 1")

@@ -112,7 +112,7 @@ def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
 
 
 def _above_known(outputs: Outputs, targets: Tensor, known: Tensor, of: str = "out", **_: Any) -> float:
-    return _per_target(_log_losses(outputs[of], targets), targets) - _per_target(known, targets)
+    return _per_target(log_losses(outputs[of], targets), targets) - _per_target(known, targets)
 
 
 @law_with(measure=Measure(_above_known, "margin", at_most=True, is_share=False))
@@ -125,7 +125,7 @@ def log_loss_at_most(
     (n, T) ask at several places of a row, those below zero are left out: `known` is then a row's sum, and the mean is
     over all that is asked.
     """
-    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
+    found, bar = _per_target(log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     if found <= bar:
         return ""
     return because or f"the loss on held-out data is {found:.3f}, but it should be at most {bar:.3f}"
@@ -136,7 +136,7 @@ def log_loss_at_least(
     outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
 ) -> str:
     """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
-    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
+    found, bar = _per_target(log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     return "" if found >= bar else because or f"the loss is {found:.3f}, but it should be at least {bar:.3f}"
 
 
@@ -147,7 +147,7 @@ def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "o
     With targets (n, T), as above, a row's loss is a sum, since what is asked within a row is not independent.
     A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
     """
-    differences = _log_losses(outputs[of], targets) - best.double()
+    differences = log_losses(outputs[of], targets) - best.double()
     error = float(differences.std()) / math.sqrt(len(differences))
     if not math.isfinite(error) or float(differences.mean()) >= -4 * error - 1e-6:
         return ""  # an infinite loss is no leak
@@ -288,7 +288,7 @@ def _scores(logits: Any, targets: Tensor) -> Tensor:
     return rows
 
 
-def _log_losses(logits: Any, targets: Tensor) -> Tensor:
+def log_losses(logits: Any, targets: Tensor) -> Tensor:
     """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite beside ±∞."""
     scores = _scores(logits, targets).double()
     scores = scores - scores.amax(-1, keepdim=True)  # beside a score of 1e17, log V would be rounded away

@@ -81,6 +81,7 @@ group_advantages.mistakes(
 )
 group_advantages.mistakes(
     "Let all answers of a group have the same reward. What do you divide by?",
+    nothing_beside_any_deviation=lambda rewards: _centred(rewards) / rewards.std(1, keepdim=True),
     nothing_beside_the_deviation=lambda rewards: _divided(_centred(rewards), rewards, tiny=0.0),
 )
 group_advantages.mistakes(

@@ -52,6 +52,9 @@ sequence_log_prob.mistakes(
     mean_for_sum=lambda logits, ids, learned: (
         (_each(logits, ids) * learned[:, 1:]).sum(1) / learned[:, 1:].sum(1).clamp(min=1)
     ),
+    mean_even_of_nothing=lambda logits, ids, learned: (
+        (_each(logits, ids) * learned[:, 1:]).sum(1) / learned[:, 1:].sum(1)
+    ),
 )
 
 
