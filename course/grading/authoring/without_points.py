@@ -11,18 +11,19 @@ from nbformat import NotebookNode
 from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.source import parsed
 
-OPTIONAL = "*Optional. This exercise earns no points.*"
+OPTIONAL = "optional (no points)"
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s")
 
 
 def mark_optional(cells: Sequence[NotebookNode], names: Collection[str]) -> None:
-    """Say below the headings of these exercises that they earn nothing."""
+    """Say in the headings of these exercises that they earn nothing, or below a text without one."""
     for index, cell in enumerate(cells):
         if _asks(cells, index, names):
             before, heading, text = _parted(cell.source)
-            cell.source = "\n".join([*before, *heading, "", OPTIONAL, *text])
+            marked = [f"{line.rstrip()}, {OPTIONAL}" for line in heading] or ["", f"*{OPTIONAL.capitalize()}.*"]
+            cell.source = "\n".join([*before, *marked, *text])
 
 
 def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[NotebookNode]:

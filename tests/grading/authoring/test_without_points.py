@@ -44,11 +44,13 @@ def test_a_text_without_a_heading_stays():
     assert "A model answer." not in sources(without(cells(), {"sums_question"}))
 
 
-def test_what_is_optional_says_so_below_its_heading():
+def test_what_is_optional_says_so_in_its_heading():
     marked = cells()
     mark_optional(marked, {"plus"})
-    assert marked[0].source.endswith(f"## Exercise: `plus`\n\n{OPTIONAL}\n\nAdd `a` and `b`.")
+    assert marked[0].source.endswith(f"## Exercise: `plus`, {OPTIONAL}\n\nAdd `a` and `b`.")
     assert sources(marked[1:]) == sources(cells()[1:])
+    mark_optional(marked, {"sums_question"})
+    assert marked[7].source == "No heading here.\n\n*Optional (no points).*"
 
 
 def test_who_needs_what():

@@ -61,6 +61,7 @@ OVERFLOWS = "def overflows(x, dim):"
         ("hidden/reading.py", "Print the last column", "Look at the last column", {"ElmanClassifier"}),
         ("hidden/reading.py", "another first token changes", "a first token changes", {"ElmanClassifier"}),
         ("judge/report.py", "not right yet", "wrong", set()),
+        ("judge/points.py", "All checks weigh the same", "All weigh the same", set()),
         ("judge/compare.py", '"""', '"""Another docstring. ', set(NAMES)),
         ("source.py", r"[%!](?:.*\\\n)*.*", r"[%](?:.*\\\n)*.*", set(NAMES)),
     ],
