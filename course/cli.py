@@ -86,7 +86,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
-POSIX_ONLY = frozenset({"demo", "export", "grade", "release", "report"})
+POSIX_ONLY = frozenset({"attempts", "demo", "export", "grade", "release", "report"})
 """Commands that need what Windows does not have, in their own code or in the grading they rest on."""
 
 
@@ -219,6 +219,16 @@ def report(arguments: argparse.Namespace) -> int:
 
     print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
     return 0
+
+
+def attempts(arguments: argparse.Namespace) -> int:
+    """List what a student handed in for a topic, earlier attempts included, or grade an earlier one in its place."""
+    from course.grading.classroom.attempts import grade_attempt, list_attempts
+
+    topic = _topics([arguments.topic])[0]
+    if arguments.grade is None:
+        return list_attempts(find_root(), topic, arguments.student)
+    return grade_attempt(find_root(), topic, arguments.student, arguments.grade)
 
 
 def solution(arguments: argparse.Namespace) -> int:
@@ -445,6 +455,12 @@ def _reporting(command: argparse.ArgumentParser) -> None:
     command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: reports/03_rnn.html)")
 
 
+def _looking_back(command: argparse.ArgumentParser) -> None:
+    command.add_argument("student", metavar="STUDENT", help="a student, by the name of the folder in submitted/")
+    command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    command.add_argument("--grade", type=_count, metavar="NUMBER", help="grade this attempt of the list, and count it")
+
+
 def _solving(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "exercise", metavar="EXERCISE", help="an exercise, such as rnn_cell (`course list rnn` names them)"
@@ -514,6 +530,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "release": (release, _releasing),
     "grade": (grade, _grading),
     "report": (report, _reporting),
+    "attempts": (attempts, _looking_back),
     "solution": (solution, _solving),
     "export": (export, _exporting),
     "roster": (roster, _listing_a_class),

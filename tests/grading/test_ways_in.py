@@ -20,6 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from course.grading import submission as old_names
+from course.grading.intake import attempts
 from course.grading.intake.submit import ARCHIVE, MANIFEST
 from course.grading.nbgrader_bridge.patches import guard_collecting
 from tests.grading.lesson import NAME
@@ -171,7 +172,8 @@ def test_blackboard_with_two_attempts_and_a_topic_for_a_title(course: Course) ->
     assert course.there() == {f"bm9/{NAME}": "Bob's", f"jd1234/{NAME}": "second"}
     assert course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}
     kept = course.root / "attempts" / "jd1234" / NAME / FIRST
-    assert sorted(path.name for path in kept.rglob("*.*")) == [f"{NAME}.ipynb", "a.safetensors", MANIFEST]
+    files = [f"{NAME}.ipynb", "a.safetensors", MANIFEST, "timestamp.txt"]
+    assert sorted(path.name for path in kept.rglob("*.*")) == files
     assert course.collect() == "" and course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}, "once"
 
 
@@ -427,3 +429,20 @@ def test_a_course_of_yesterday_goes_on(course: Course) -> None:
     (extra / f"99_extra-ada-{FIRST}.zip").write_bytes(packed({"99_extra.ipynb": "an instructor's own"}))
     assert course.collect("99_extra") == ""
     assert (course.root / "submitted" / "ada" / "99_extra" / "99_extra.ipynb").read_text() == "an instructor's own"
+
+
+def test_a_chosen_attempt_counts_until_a_newer_one_comes(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    course.download(
+        **{named("ada", time): handed_in("ada", text, time) for text, time in ((FIRST, FIRST), (SECOND, SECOND))}
+    )
+    assert course.collect() == ""
+    work = course.root / "submitted" / "ada" / NAME
+    first = attempts.attempts_of(course.root, "ada", NAME, work)[0]
+    attempts.put_back(course.root, "ada", NAME, first, work)
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": FIRST}
+    assert course.came("ada") == "2027-01-31 23:00:29"
+    told = "ada: the attempt that you chose with `course attempts` still counts, until a newer one comes."
+    assert told in capsys.readouterr().out
+    course.add(**{named("ada", THIRD): handed_in("ada", THIRD, THIRD)})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": THIRD}
+    assert list(course.there("attempts").values()) == [FIRST, SECOND]

@@ -54,6 +54,7 @@ class TopicCollector(FileNameCollectorPlugin):
         """Attempts in `attempts/` that were replaced."""
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
+        self._passed_over_for: list[str] = []
         self._handed_in_files: set[Sender] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
@@ -195,6 +196,9 @@ class TopicCollector(FileNameCollectorPlugin):
             there = dict(plain_files(work)) if work.is_dir() else {}
             if _holds(work, files):
                 self.log.info("Nothing new of %s", student)
+            elif there and attempts.is_passed_over(self.root, student, self.topic, data["timestamp"], files):
+                self._passed_over_for.append(student)
+                continue
             elif _is_older(data["timestamp"], attempts.arrival(work)):
                 time = f"{data['timestamp']:{STAMP}}"
                 self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
@@ -226,6 +230,8 @@ class TopicCollector(FileNameCollectorPlugin):
         """What an instructor should know of what was collected."""
         if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
             yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
+        for student in sorted(self._passed_over_for):
+            yield f"{student}: the attempt that you chose with `course attempts` still counts, until a newer one comes."
         for student in sorted(self._settled):
             if student.casefold() in MACHINE_LOGINS:
                 place = f"submitted/{student}"
