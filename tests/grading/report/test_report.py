@@ -177,6 +177,7 @@ def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
     assert "4 × self_attention_question" in section(page, "exercises")
     said = section(page, "ungraded")
     assert "bea: changed since it was graded" in said and "handed in nothing: gus." in said
+    assert re.search(r"handed in</dt><dd>6 of 7</dd>", page)
 
 
 def test_work_that_was_taken_away_keeps_points_and_is_told(graded_class, tmp_path):
