@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from course.grading.classroom.classroom import Classroom
-from course.grading.gradebook.scores import known_students, others
-from course.grading.gradebook.students import some
+from course.grading.gradebook.scores import others
+from course.grading.gradebook.students import known_people, some
 from course.syllabus import OUTLINE, Topic
 
 
@@ -20,7 +20,8 @@ def absent_notes(classroom: Classroom) -> Iterator[str]:
         told = some(with_extensions(absent, topic))
         yield f"handed in nothing ({len(absent)} of {len(absent) + len(submitted)} students): {told}"
     named = OUTLINE.students_named(topic.folder) if OUTLINE is not None else set()
-    if unknown := sorted(named - known_students(database) - submitted.keys()):
+    known = {person.id for person in known_people(database)} if named else set()
+    if unknown := sorted(named - known - submitted.keys()):
         yield f"course.toml names {some(unknown)}, but the gradebook has nobody of that name. Check the spelling"
 
 

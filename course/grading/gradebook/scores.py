@@ -199,14 +199,6 @@ def arrival(db_url: str, assignment: str, student: str, stamped: datetime | Elli
         return f"{came}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
 
 
-def known_students(db_url: str) -> set[str]:
-    """The ids of all students in the gradebook."""
-    from nbgrader.api import Gradebook
-
-    with Gradebook(db_url) as gradebook:
-        return {student.id for student in gradebook.students}
-
-
 def others(db_url: str, assignment: str, submitted: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Who is in the gradebook and not among those who `submitted`: without any work, and with work from before."""
     from nbgrader.api import Gradebook

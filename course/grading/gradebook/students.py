@@ -79,6 +79,16 @@ def update_students(db_url: str, people: Iterable[Person], config: Any) -> Chang
     return Changes(tuple(added), updated, same, tuple(sorted(known.keys() - met)))
 
 
+def known_people(db_url: str) -> list[Person]:
+    """Everybody whom the gradebook knows, with all that it knows of them."""
+    from nbgrader.api import Gradebook
+
+    names = ("first_name", "last_name", "email", "lms_user_id")
+    with Gradebook(db_url) as gradebook:
+        known = [(one.id, {name: getattr(one, name) or "" for name in names}) for one in gradebook.students]
+    return [Person((student,), {name: value for name, value in about.items() if value}) for student, about in known]
+
+
 def some(names: Sequence[str]) -> str:
     """The first names of a list, and how many more there are."""
     more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""

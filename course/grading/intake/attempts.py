@@ -92,9 +92,11 @@ def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Pa
     """Copy the attempt that consists of `files`, by their paths in it, and return its folder; the course is in `root`.
 
     An attempt that is kept already is not copied again. Of a zip, its name says the `time`, whatever lies in it.
+    Without a time, its place is called by the time of its files.
     """
-    place = _keep(root, student, topic, time, {name: path for name, path in files.items() if name != ARRIVAL})
-    if not (place / ARRIVAL).exists():
+    files = {name: path for name, path in files.items() if name != ARRIVAL}
+    place = _keep(root, student, topic, time or f"{_changed(files.values()):{STAMP}}", files)
+    if time and not (place / ARRIVAL).exists():
         _stamp(place, datetime.strptime(time, STAMP))
     return place
 
