@@ -256,7 +256,7 @@ def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
     table = said if isinstance(said, dict) else {"members": said}
     _only(table, ("members", "topics"), where)
     members, chosen = table.get("members"), table.get("topics", list(topics))
-    if not isinstance(members, list) or not all(isinstance(one, str) and one for one in members):
+    if not isinstance(members, list) or not all(map(_is_a_name, members)):
         raise Faulty(f"{where} needs a list of students. {example}")
     if len(members) < 2 or len(set(members)) < len(members):
         raise Faulty(f"{where} must have two or more students, each of them once. {example}")
@@ -264,6 +264,11 @@ def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
     if unknown:
         raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(topics)}")
     return Group(name, tuple(normalize("NFC", one) for one in members), frozenset(chosen))
+
+
+def _is_a_name(said: Any) -> bool:
+    """Whether something can be the name of a student's folder."""
+    return isinstance(said, str) and bool(said) and "/" not in said and not said.startswith(".")
 
 
 def _choice(folder: str, values: Any) -> Choice:

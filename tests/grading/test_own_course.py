@@ -297,6 +297,14 @@ def test_extensions_and_groups_are_by_student_and_topic(tmp_path: Path) -> None:
     assert public.extensions == {} and public.groups == (), "no student reads of another one"
 
 
+@pytest.mark.parametrize("table", ["extensions", "groups"])
+def test_the_tables_of_the_documentation_are_read(tmp_path: Path, table: str) -> None:
+    page = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    (text,) = re.findall(rf"```toml {table}\n(.*?)```", page, re.S)
+    outline = outline_of(tmp_path, f"[topics.06_self_attention]\n{text}")
+    assert len(getattr(outline, table)) == 2
+
+
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
     outline = outline_of(tmp_path, f"[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n")
     (topic,) = chosen(outline)
@@ -353,6 +361,7 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
             '[topics.03_rnn]\n[groups]\nowls = "ada, bob"',
             """owls needs a list of students. Write owls = ["ada", "bob"]""",
         ),
+        ('[topics.03_rnn]\n[groups]\nowls = ["ada", "../bob"]', "owls needs a list of students"),
         ('[topics.03_rnn]\n[groups]\nowls = ["ada", "ada"]', "must have two or more students, each of them once"),
         (
             '[topics.03_rnn]\n[groups.owls]\nmembers = ["a", "b"]\ntopics = ["3"]',

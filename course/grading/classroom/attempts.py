@@ -9,6 +9,7 @@ from pathlib import Path
 from course.files import write_atomically
 from course.grading.catalogue import counted, hours
 from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.groups import group_of
 from course.grading.gradebook.scores import due_of, read_scores
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import FOLDER, Attempt, attempts_of, put_back
@@ -31,14 +32,9 @@ class Attempts:
             raise Problem(f"{student} cannot be a student's name. Give the name of a folder in submitted/")
         self.root, self.topic, self.student = root, topic, student
         self.classroom = Classroom(root, topic)
-        self.all = attempts_of(root, student, topic.folder, self.work(student))
+        self.all = attempts_of(root, student, topic.folder, self.classroom.submitted(student))
         if not self.all:
             raise Problem(f"{student} handed in nothing for {topic.folder}. Check the name")
-
-    def work(self, student: str) -> Path:
-        """Where the work of a student lies that counts."""
-        coursedir = self.classroom.coursedir()
-        return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic.folder))
 
     def lines(self) -> list[str]:
         """A line for each attempt: its number, when it came, how late, its points and where it is."""
@@ -59,7 +55,7 @@ class Attempts:
         return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths) if width).rstrip() for row in rows]
 
     def choose(self, number: int) -> Attempt:
-        """Have the attempt of that number count; whatever counted before is kept.
+        """Have the attempt of that number count, for a group for all members; whatever counted before is kept.
 
         Raises:
             Problem: there is no such attempt, or the topic is being graded just now.
@@ -70,8 +66,8 @@ class Attempts:
         chosen = self.all[number - 1]
         with topic_lock(self.root, self.topic.folder):
             self._remember_points()
-            if not chosen.counts:
-                put_back(self.root, self.student, self.topic.folder, chosen, self.work(self.student))
+            for student in () if chosen.counts else group_of(self.topic, self.student):
+                put_back(self.root, student, self.topic.folder, chosen, self.classroom.submitted(student))
         return chosen
 
     def _points(self) -> str:
@@ -111,10 +107,11 @@ def grade_attempt(root: Path, topic: Topic, student: str, number: int) -> int:
     """Have an attempt count, grade it as `course grade` does, and print all attempts with their points."""
     from course.grading.classroom.grade_command import grade_topic
 
-    chosen = Attempts(root, topic, student).choose(number)
+    chosen, students = Attempts(root, topic, student).choose(number), group_of(topic, student)
     if not chosen.counts:
-        print(f"{topic.folder}: {_shown(chosen.place, root)} counts for {student} now. What counted before is kept")
-    status = grade_topic(root, topic, students=[student])
+        whose = ", ".join(students)
+        print(f"{topic.folder}: {_shown(chosen.place, root)} counts for {whose} now. What counted before is kept")
+    status = grade_topic(root, topic, students=students)
     print()
     list_attempts(root, topic, student)
     return status

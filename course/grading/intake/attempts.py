@@ -43,12 +43,17 @@ class Attempt:
     counts: bool = False
 
 
+def attempt_in(work: Path) -> Attempt | None:
+    """The attempt in the folder of a student's work that counts, if there is any."""
+    if not work.is_dir():
+        return None
+    return Attempt(work, _time(work), arrival(work), digest(_collected(work)), counts=True)
+
+
 def attempts_of(root: Path, student: str, topic: str, work: Path) -> list[Attempt]:
     """All attempts of a student, oldest first; the one in the folder `work`, if there is any, counts."""
-    found: dict[str, Attempt] = {}
-    if work.is_dir():
-        told = digest(_collected(work))
-        found[told] = Attempt(work, _time(work), arrival(work), told, counts=True)
+    counts = attempt_in(work)
+    found = {counts.digest: counts} if counts else {}
     for place in _places(root / FOLDER / student / topic):
         told = digest(_collected(place))
         found.setdefault(told, Attempt(place, place.name, arrival(place) or _packed(place), told))
@@ -59,6 +64,13 @@ def put_back(root: Path, student: str, topic: str, attempt: Attempt, work: Path)
     """Have an attempt lie in `work` from now on, until the student hands in anew; what lay there is kept."""
     attempts = attempts_of(root, student, topic, work)
     known = [time for one in attempts for time in (one.came, _packed(one.place)) if time]
+    share(root, student, topic, attempt, work)
+    newest = f"{max(known):{STAMP}}" if known else ""
+    (_folder(root, student, topic) / CHOSEN).write_text(newest, encoding="utf-8")
+
+
+def share(root: Path, student: str, topic: str, attempt: Attempt, work: Path) -> None:
+    """Copy an attempt, whosever it is, to a student's folder `work`; what lay there is kept."""
     if work.is_dir():
         keep_folder(root, student, topic, work)
     unfinished = work.with_name(f".{topic}.unfinished")
@@ -70,8 +82,6 @@ def put_back(root: Path, student: str, topic: str, attempt: Attempt, work: Path)
     if work.is_dir():
         remove(work)
     unfinished.replace(work)
-    newest = f"{max(known):{STAMP}}" if known else ""
-    (_folder(root, student, topic) / CHOSEN).write_text(newest, encoding="utf-8")
 
 
 def is_passed_over(root: Path, student: str, topic: str, came: datetime | None, files: Mapping[str, Path]) -> bool:

@@ -17,11 +17,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
+from course.grading.classroom import groups
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
 from course.grading.problem import Problem
 from course.grading.report import findings, write_report
+from course.outline import read_outline
 from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
 from tests.grading.sandbox.child import become_nobody, in_child
@@ -142,6 +144,14 @@ def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
     said = section(write_report(root, TOPIC).read_text("utf-8"), "signs")
     beside = "ada softmax 2 of 2 points uses torch.ops.aten._softmax, which is private to torch"
     assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
+
+
+def test_a_groups_own_work_is_no_copy(graded_class, tmp_path, monkeypatch):
+    outline = tmp_path / "course.toml"
+    outline.write_text(f'[topics.{NAME}]\n[groups]\nowls = ["dan", "eve"]\n', "utf-8")
+    monkeypatch.setattr(groups, "OUTLINE", read_outline(outline))
+    said = section(write_report(graded_class, TOPIC, tmp_path / "page.html").read_text("utf-8"), "alike")
+    assert "No two students handed in the same weights" in said and "eve" not in said
 
 
 def test_equal_weights_whatever_their_record(page):
