@@ -217,7 +217,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Write one page about a class's results, with scores, misconceptions, times and signs worth a second look."""
     from course.grading.report import write_report
 
-    print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
+    print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to, names=not arguments.no_names))
     return 0
 
 
@@ -453,6 +453,8 @@ def _with_workers(command: argparse.ArgumentParser) -> None:
 def _reporting(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
     command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: reports/03_rnn.html)")
+    without = "show the class as a whole and name nobody, for a projector (default file: reports/03_rnn-no-names.html)"
+    command.add_argument("--no-names", action="store_true", help=without)
 
 
 def _looking_back(command: argparse.ArgumentParser) -> None:

@@ -29,8 +29,8 @@ PLAIN = ("⧖", "∞")
 """A sign that terminals have and many fonts of browsers do not, and one that all have."""
 
 
-def render(findings: Findings, made: datetime.datetime) -> str:
-    """The page. `made` is the time it tells."""
+def render(findings: Findings, made: datetime.datetime, *, names: bool = True) -> str:
+    """The page. `made` is the time it tells; without `names` it says nothing of single students."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -42,7 +42,9 @@ def render(findings: Findings, made: datetime.datetime) -> str:
     environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
     environment.filters["breakable"] = _breakable
     environment.filters["sentence"] = lambda plain: Markup(sentence(plain))  # noqa: S704, escaped there
-    return environment.get_template("page.html.j2").render(_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
+    return environment.get_template("page.html.j2").render(
+        _facts(findings), names=names, made=f"{made:%d %B %Y, %H:%M}", effort=effort(findings.scored, named=names)
+    )
 
 
 def _breakable(name: str) -> Markup:
@@ -66,7 +68,6 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "histogram": histogram(shares),
         "success": [(one, stacked(one)) for one in findings.success()],
         "misunderstandings": misunderstood(scored),
-        "effort": effort(scored),
         "slowest": slowest,
         "isolation": isolation,
         "signs": _by_student(findings),

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
 from copy import deepcopy
 from html.parser import HTMLParser
@@ -87,6 +88,29 @@ def test_the_page_is_sound_and_needs_nothing_from_anywhere(page):
     assert set(outline.links) == {f"#{name}" for name in SECTIONS}
     assert not {"script", "img", "link", "iframe", "object"} & outline.tags
     assert not re.search(r"https?:|url\(|@import", page)
+
+
+def test_a_page_for_the_projector_names_nobody(graded_class, tmp_path, page):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    for student in ("ada", "bea", "cy", "dan", "eve", "fay"):  # whose names are in no word of the page
+        for path in root.glob(f"*/{student}"):
+            path.rename(path.with_name(f"name-of-{student}"))
+    with sqlite3.connect(root / "gradebook.db") as gradebook:
+        gradebook.execute("UPDATE student SET id = 'name-of-' || id")
+        gradebook.execute("UPDATE submitted_assignment SET student_id = 'name-of-' || student_id")
+    whole = write_report(root, TOPIC)
+    assert "name-of-eve" in whole.read_text("utf-8")
+    path = write_report(root, TOPIC, names=False)
+    assert path == root / "reports" / f"{NAME}-no-names.html"
+    shown = path.read_text("utf-8")
+    assert "name-of" not in shown and HOSTILE not in html.unescape(shown)
+    assert section(shown, "scores").replace("are not graded yet", "wait for you") == section(page, "scores")
+    assert re.search(r"2 softmax overflows What is exp\(1000\)", section(shown, "misconceptions"))
+    told = "Of 6 submissions, 1 could not be graded completely. Of 6 students, 0 handed in nothing."
+    assert told in section(shown, "ungraded")
+    outline = Outline()
+    outline.feed(shown)
+    assert outline.open == [] and set(outline.links) == {f"#{name}" for name in SECTIONS[:5]}
 
 
 def test_nothing_a_student_wrote_is_markup(page):
