@@ -54,7 +54,8 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outline = folder / "course.toml"
     late = outline.read_text("utf-8").replace("percent_per_day = 0 ", "percent_per_day = 10 ")
     late = late.partition("[topics.")[0]  # its tests and keys are not what is tried here
-    outline.write_text(late + block("outline").replace("exercises = [", f"due = {DUE}\nexercises = [", 1), "utf-8")
+    topic = block("outline").replace("exercises = [", f"due = {DUE}\nexercises = [", 1)
+    outline.write_text(f'{late}[extensions]\nzoe = {{ "{TOPIC}" = "2 days" }}\n{topic}', "utf-8")
     own = folder / "exercises" / TOPIC
     own.mkdir()
     (own / "hidden.py").write_text(block("hidden"), "utf-8")
@@ -104,15 +105,19 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     assert "What is the average of a row of ones" in feedback and "unfold(1, width, 1).mean" not in feedback
     outline = mine / "course.toml"
     before = outline.read_text("utf-8")
-    outline.write_text(
-        f'{before}\n[extensions]\nlate = {{ "{TOPIC}" = "1 day" }}\nlade = {{ "{TOPIC}" = "1 day" }}\n', "utf-8"
-    )
+    more = f'[extensions]\nlate = {{ "{TOPIC}" = "1 day" }}\n'
+    outline.write_text(f'{before.replace("[extensions]", more)}\n[groups]\nowls = ["right", "pal"]\n', "utf-8")
     said = output_of(mine, "course", "grade", TOPIC)
     assert "late: has an extension, until 2026-10-13 23:59 +0200" in said and penalty(url, "late") == pytest.approx(0.3)
-    assert "course.toml names lade, but the gradebook has nobody of that name. Check the spelling" in said
+    assert "course.toml names zoe, but the gradebook has nobody of that name. Check the spelling" in said
+    assert "owls: what right handed in counts for pal, too" in said
+    pal = read_scores(url, TOPIC, "pal", TOPIC)
+    assert pal is not None and pal.cells["moving_average"] == 3.0
     outline.write_text(before, "utf-8")
     said = output_of(mine, "course", "grade", TOPIC)
-    assert "extension" not in said and penalty(url, "late") == pytest.approx(0.2 * 3), "it is taken back with its line"
+    assert "has an extension" not in said and penalty(url, "late") == pytest.approx(0.2 * 3), (
+        "it is taken back with its line"
+    )
     moved = re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before)
     outline.write_text(moved.replace("points = 3,", "points = 6,"), "utf-8")
     said = output_of(mine, "course", "grade", "--stale", TOPIC)
@@ -140,6 +145,7 @@ def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path)
     assert f"course/keys/{TOPIC[3:]}.key" in names and "course/keys/rnn.key" not in names
     assert not [name for name in names if "/hidden/" in name or "/reference/" in name]
     assert not [name for name in names if b"unfold(1, width" in zipfile.ZipFile(wheel).read(name)]
+    assert b"zoe" not in zipfile.ZipFile(wheel).read("course/course.toml"), "students read of nobody's extension"
     with zipfile.ZipFile(wheel) as package:
         package.extractall(tmp_path / "site")
     code = f"import course\n{WRONG}\ncourse.check('moving_average', moving_average)\nprint(course.__file__)"
