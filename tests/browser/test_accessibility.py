@@ -144,4 +144,5 @@ def test_feedback_names_its_exercises(feedback: str, browser: Browser) -> None:
 
 @each_look
 def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
-    assert faults(browser, write_report(graded, TOPIC).as_uri(), scheme, width, axe) == []
+    for names in (True, False):
+        assert faults(browser, write_report(graded, TOPIC, names=names).as_uri(), scheme, width, axe) == []
