@@ -8,11 +8,15 @@ from pathlib import Path
 
 from course.files import write_atomically
 from course.grading.catalogue import counted, hours
+from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import group_of
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.make_task import make_task
 from course.grading.gradebook.scores import due_of, read_scores
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import FOLDER, Attempt, attempts_of, put_back
+from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
@@ -38,7 +42,8 @@ class Attempts:
 
     def lines(self) -> list[str]:
         """A line for each attempt: its number, when it came, how late, its points and where it is."""
-        due = due_of(self.classroom.coursedir().db_url, self.topic.folder)
+        due = due_of(self.classroom.coursedir().db_url, self.topic.folder, self.student)
+        due = extended_due(self.topic).get(self.student, due)
         earlier = self._earlier_points()
         rows = [
             [
@@ -71,10 +76,17 @@ class Attempts:
         return chosen
 
     def _points(self) -> str:
+        """The points of the attempt that counts; nothing where those in the gradebook are of an earlier one."""
         name = self.topic.folder
+        with quiet():
+            try:
+                task = make_task(self.classroom, self.student, self.classroom.submitted(self.student))
+            except Exception:  # whatever a step of nbgrader's raises: grading says it
+                return ""
         scores = read_scores(self.classroom.coursedir().db_url, name, self.student, name)
-        graded = self.classroom.autograded(self.student) / f"{name}.ipynb"
-        return f"{scores.score:g} / {scores.points:g}" if scores and graded.is_file() else ""
+        if scores is None or not LastGrading(self.classroom, self.student).is_of(task):
+            return ""
+        return f"{scores.score:g} / {scores.points:g}"
 
     def _earlier_points(self) -> dict[str, str]:
         try:
@@ -132,7 +144,7 @@ def _late(one: Attempt, due: datetime | None) -> str:
         return "in time"
     if late < timedelta(days=2):
         return f"{hours(int(late.total_seconds() // 60))} late"
-    return f"{counted(late.days, 'day')} late"
+    return f"{late.days} days {late.seconds // 3600} h late"
 
 
 def _shown(place: Path, root: Path) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.gradebook.scores import read_scores
@@ -81,6 +83,19 @@ def test_an_earlier_one_is_graded_and_counts(course: Path, capsys: pytest.Captur
     assert first.split() == f"1 2027-01-29 18:00 +0000 {right:g} / 9 submitted/ada/{NAME} counts".split()
     assert second.split()[:7] == f"2 2027-01-31 22:40 +0000 {wrong:g} / 9".split()
     assert run(course, "ada", "6", "--grade", "2") == 0 and points(course) == wrong, "and back again"
+
+
+def test_how_late_they_came_and_no_points_of_work_that_was_replaced_since(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = shutil.copytree(course, tmp_path / "course")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2027, 1, 29, 12))
+        gradebook.grant_extension(NAME, "ada", hours=7)
+    (root / "submitted" / "ada" / NAME / "helper.py").write_text("newer")
+    assert run(root, "ada", "6") == 0
+    *_, counts, _how = capsys.readouterr().out.splitlines()
+    assert counts.split()[4:] == ["2", "days", "3", "h", "late", f"submitted/ada/{NAME}", "counts"]
 
 
 def test_what_was_there_then_is_passed_over_by_collecting_and_what_is_newer_is_not(course: Path) -> None:
