@@ -10,10 +10,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
+from course.grading.authoring.topic_boxes import fitted
 from course.grading.cells import METADATA, checks_in, exercises_in, grade_id
 from course.grading.gradebook.scores import Marks
 from course.grading.intake.answers_elsewhere import cells_beside, given_sources, note_on
 from course.judge.verdict import Verdict
+from course.syllabus import TOPICS
 
 
 class SaveVerdicts(SaveAutoGrades):
@@ -58,10 +60,12 @@ class SaveVerdicts(SaveAutoGrades):
     def _given_out(self) -> frozenset[str]:
         """The texts of the notebook as it was given out; nothing where neither source nor release is there."""
         coursedir = CourseDirectory(config=self.config)
+        topics = {topic.folder for topic in TOPICS}  # by which a release has other boxes than its source
         for step in (coursedir.source_directory, coursedir.release_directory):
             path = Path(coursedir.format_path(step, ".", self.assignment_id), f"{self.notebook_id}.ipynb")
             if path.is_file():
-                return given_sources(path, path.stat().st_mtime_ns)
+                texts = given_sources(path, path.stat().st_mtime_ns)
+                return texts | {fitted(text, topics).strip() for text in texts}
         return frozenset()
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
