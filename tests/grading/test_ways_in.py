@@ -521,6 +521,15 @@ def test_a_bare_notebook_that_may_be_another_is_left(listed: Course) -> None:
     assert listed.there() == {} and told.count("sent no notebook that is certainly") == 2
 
 
+def test_a_manifest_with_a_time_that_cannot_be_hinders_nobody(course: Course) -> None:
+    first = {**handed_in("ada", "old"), MANIFEST: manifest("ada", FIRST).replace("2027", "0001")}
+    course.download(work=first, **{named("ada"): handed_in("ada", "mine"), named("bob"): handed_in("bob", "Bob's")})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "mine", f"bob/{NAME}": "Bob's"}
+    work = course.root / "submitted" / "ada" / NAME
+    (old,) = [one for one in attempts.attempts_of(course.root, "ada", NAME, work) if not one.counts]
+    assert old.came is None and (old.place / f"{NAME}.ipynb").read_text() == "old"
+
+
 def test_a_bare_notebook_gives_way_to_a_zip_and_is_kept(listed: Course) -> None:
     listed.download(submissions={f"lovelaceada_123_456_{NAME}.ipynb": "bare"})
     listed.collect()

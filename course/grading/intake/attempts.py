@@ -106,8 +106,9 @@ def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Pa
     """
     files = {name: path for name, path in files.items() if name != ARRIVAL}
     place = _keep(root, student, topic, time or f"{_changed(files.values()):{STAMP}}", files)
-    if time and not (place / ARRIVAL).exists():
-        _stamp(place, datetime.strptime(time, STAMP))
+    came = _parsed(time)
+    if came and not (place / ARRIVAL).exists():
+        _stamp(place, came)
     return place
 
 
@@ -180,7 +181,15 @@ def _collected(place: Path) -> dict[str, Path]:
 def _packed(place: Path) -> datetime | None:
     """When the manifest in a kept zip says that it was packed."""
     about = read_manifest(place / MANIFEST)
-    return datetime.strptime(about.time, STAMP) if about else None
+    return _parsed(about.time) if about else None
+
+
+def _parsed(time: str) -> datetime | None:
+    """A time as in a zip's name; None where it is none, as that of a manifest from the year 1."""
+    try:
+        return datetime.strptime(time, STAMP)
+    except ValueError:
+        return None
 
 
 def _stamp(place: Path, came: datetime) -> None:
