@@ -86,7 +86,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
-POSIX_ONLY = frozenset({"demo", "export", "grade", "release", "report"})
+POSIX_ONLY = frozenset({"attempts", "demo", "export", "grade", "release", "report"})
 """Commands that need what Windows does not have, in their own code or in the grading they rest on."""
 
 
@@ -225,10 +225,20 @@ def report(arguments: argparse.Namespace) -> int:
         for path in write_student_reports(find_root(), topics, arguments.student, arguments.to):
             print(path)
     elif topics:
-        print(write_report(find_root(), topics[0], arguments.to))
+        print(write_report(find_root(), topics[0], arguments.to, names=not arguments.no_names))
     else:
         raise Problem("nothing was named to report on. Name a topic, such as 03_rnn, or a student, with --student ada")
     return 0
+
+
+def attempts(arguments: argparse.Namespace) -> int:
+    """List what a student handed in for a topic, earlier attempts included, or grade an earlier one in its place."""
+    from course.grading.classroom.attempts import grade_attempt, list_attempts
+
+    topic = _topics([arguments.topic])[0]
+    if arguments.grade is None:
+        return list_attempts(find_root(), topic, arguments.student)
+    return grade_attempt(find_root(), topic, arguments.student, arguments.grade)
 
 
 def solution(arguments: argparse.Namespace) -> int:
@@ -460,6 +470,14 @@ def _reporting(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic", nargs="?", metavar="TOPIC", help=which)
     command.add_argument("--student", metavar="STUDENT", help="report every check of this student's work instead")
     command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: a file in reports/)")
+    without = "show the class as a whole and name nobody, for a projector (default file: reports/03_rnn-no-names.html)"
+    command.add_argument("--no-names", action="store_true", help=without)
+
+
+def _looking_back(command: argparse.ArgumentParser) -> None:
+    command.add_argument("student", metavar="STUDENT", help="a student, by the name of the folder in submitted/")
+    command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    command.add_argument("--grade", type=_count, metavar="NUMBER", help="grade this attempt of the list, and count it")
 
 
 def _solving(command: argparse.ArgumentParser) -> None:
@@ -531,6 +549,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "release": (release, _releasing),
     "grade": (grade, _grading),
     "report": (report, _reporting),
+    "attempts": (attempts, _looking_back),
     "solution": (solution, _solving),
     "export": (export, _exporting),
     "roster": (roster, _listing_a_class),

@@ -7,13 +7,15 @@ is ours, as the syllabus has it.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
@@ -39,6 +41,15 @@ QUESTIONS = (1, 2, 3)
 
 DATE = "Write a date with time and time zone, such as due = 2027-01-31T23:59:00+01:00, without quotes"
 """How a due date is written."""
+
+LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
+"""How an extension is written."""
+
+LONGEST = timedelta(days=366)
+"""The longest extension."""
+
+PUBLIC = ("title", "late", "grading", "topics")
+"""What students get of a `course.toml`: nothing that is said of single students."""
 
 _FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
 
@@ -91,8 +102,20 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Students who hand in together: `members` by their ids, in `topics` by their folders."""
+
+    name: str
+    members: tuple[str, ...]
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Outline:
-    """A `course.toml`: `path` is the file, `choices` its topics by folder, and the others are its rules."""
+    """A `course.toml`: `path` is the file, `choices` its topics by folder, and most others are its rules.
+
+    `extensions` are the times by which single students may be later, by student and topic. `groups` hand in together.
+    """
 
     path: Path
     title: str = "Sequence models"
@@ -100,6 +123,8 @@ class Outline:
     follow_through: FollowThrough = "lose"
     without_points: WithoutPoints = "optional"
     choices: dict[str, Choice] = field(default_factory=dict)
+    extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
+    groups: tuple[Group, ...] = ()
 
     @property
     def carried(self) -> bool:
@@ -109,6 +134,29 @@ class Outline:
     def own_folder(self, folder: str) -> Path:
         """Where the notebook and the hidden tests of an instructor's own topic are."""
         return self.path.parent / "exercises" / folder
+
+    def extended(self, folder: str) -> dict[str, timedelta]:
+        """The extensions for a topic, by student."""
+        return {student: by[folder] for student, by in self.extensions.items() if folder in by}
+
+    def extended_due(self, folder: str) -> dict[str, datetime]:
+        """When a topic is due for those with an extension, by student; nothing where it has no due date."""
+        due = self.choices[folder].due if folder in self.choices else None
+        return {student: due + longer for student, longer in self.extended(folder).items()} if due else {}
+
+    def students_named(self, folder: str) -> set[str]:
+        """The students of whom the file says something that concerns a topic."""
+        members = {student for group in self.groups_in(folder) for student in group.members}
+        return members | self.extended(folder).keys()
+
+    def groups_in(self, folder: str) -> list[Group]:
+        """The groups that hand in a topic together."""
+        return [group for group in self.groups if folder in group.topics]
+
+    def for_students(self) -> bytes:
+        """The file as students get it, without what is said of single students."""
+        values = tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
+        return "".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values).encode()
 
 
 def find_outline(start: Path | None = None) -> Outline | None:
@@ -134,13 +182,21 @@ def read_outline(path: Path) -> Outline:
     """
     try:
         values = _tables(path.read_text(encoding="utf-8-sig"))
-        _only(values, ("title", "late", "grading", "topics"), "it")
+        _only(values, (*PUBLIC, "extensions", "groups"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
-        return Outline(path, _text(values, "title", "Sequence models"), late, choices=choices, **rules)
+        return Outline(
+            path,
+            _text(values, "title", "Sequence models"),
+            late,
+            choices=choices,
+            extensions=_extensions(_table(values, "extensions"), choices),
+            groups=_groups(_table(values, "groups"), choices),
+            **rules,
+        )
     except (UnicodeDecodeError, Faulty) as error:
         raise Faulty(f"{path}: {error}") from None
 
@@ -182,6 +238,62 @@ def _rules(values: dict[str, Any]) -> dict[str, Any]:
 def _either(rule: str) -> str:
     """What a rule of `[grading]` may be, for sentences."""
     return " or ".join(f'"{setting}"' for setting in RULES[rule])
+
+
+def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, timedelta]]:
+    return {normalize("NFC", student): _extension(student, by, topics) for student, by in values.items()}
+
+
+def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, timedelta]:
+    """The times by which a student may be later."""
+    where = f"[extensions] {student}"
+    if not isinstance(by_topic, dict):
+        example = f'{{ "{min(topics)}" = "3 days" }}'
+        raise Faulty(f"{where} is {by_topic!r}. Name topics and times, such as {student} = {example}")
+    given = {}
+    for topic, said in by_topic.items():
+        if topic not in topics:
+            dotted = " A student's name with a dot needs quotes" if isinstance(said, dict) else ""
+            raise Faulty(f"{where} has {topic!r}, which is no topic here. Choose from {', '.join(topics)}.{dotted}")
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?) *(minute|hour|day|week)s?", said) if isinstance(said, str) else None
+        if found is None:
+            raise Faulty(f"{where} has {said!r} for {topic}. {LONGER}")
+        given[topic] = timedelta(**{f"{found[2]}s": float(found[1])})
+        if not timedelta() < given[topic] <= LONGEST:
+            raise Faulty(f"{where} has {said!r} for {topic}. Give more than nothing, and at most {LONGEST.days} days")
+    return given
+
+
+def _groups(values: dict[str, Any], topics: Iterable[str]) -> tuple[Group, ...]:
+    """The groups; nobody is in two that hand in the same topic."""
+    groups = tuple(_group(name, said, topics) for name, said in values.items())
+    places: dict[tuple[str, str], str] = {}
+    for group in groups:
+        for place in [(student, topic) for student in group.members for topic in sorted(group.topics)]:
+            if (other := places.setdefault(place, group.name)) != group.name:
+                raise Faulty(f"[groups] has {place[0]} in {other} and in {group.name} for {place[1]}. Remove one")
+    return groups
+
+
+def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
+    where = f"[groups] {name}"
+    example = f'Write {name} = ["ada", "bob"]'
+    table = said if isinstance(said, dict) else {"members": said}
+    _only(table, ("members", "topics"), where)
+    members, chosen = table.get("members"), table.get("topics", list(topics))
+    if not isinstance(members, list) or not all(map(_is_a_name, members)):
+        raise Faulty(f"{where} needs a list of students. {example}")
+    if len(members) < 2 or len(set(members)) < len(members):
+        raise Faulty(f"{where} must have two or more students, each of them once. {example}")
+    unknown = [one for one in chosen if one not in topics] if isinstance(chosen, list) else [chosen]
+    if unknown:
+        raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(topics)}")
+    return Group(name, tuple(normalize("NFC", one) for one in members), frozenset(chosen))
+
+
+def _is_a_name(said: Any) -> bool:
+    """Whether something can be the name of a student's folder."""
+    return isinstance(said, str) and bool(said) and "/" not in said and not said.startswith(".")
 
 
 def _choice(folder: str, values: Any) -> Choice:
@@ -253,3 +365,14 @@ def _only(values: dict[str, Any], known: Iterable[str], where: str) -> None:
     unknown = [name for name in values if name not in known]
     if unknown:
         raise Faulty(f"{where} says {unknown[0]!r}, which means nothing here. Choose from {', '.join(known)}")
+
+
+def _toml(value: Any) -> str:
+    """A value of a `course.toml` as TOML has it, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(name)} = {_toml(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

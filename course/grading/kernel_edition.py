@@ -99,7 +99,7 @@ def copy_package(package: Path, edition: Path) -> None:
         (edition / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(package / name, edition / name)
     if OUTLINE is not None:
-        shutil.copy(OUTLINE.path, edition / CARRIED.name)
+        (edition / CARRIED.name).write_bytes(OUTLINE.for_students())
 
 
 def held_files(package: Path) -> list[Path]:
@@ -114,7 +114,7 @@ def name_of(topics: Iterable[Topic], package: Path) -> str:
     for name in held_files(package):
         digest.update(f"\0{name.as_posix()}\0".encode() + hashlib.sha256((package / name).read_bytes()).digest())
     if OUTLINE is not None:
-        digest.update(OUTLINE.path.read_bytes())
+        digest.update(OUTLINE.for_students())
     for topic in sorted(topics, key=lambda topic: topic.name):
         digest.update(f"\0{topic.name} {key_fingerprint(topic, package)}".encode())
     return digest.hexdigest()[:32]

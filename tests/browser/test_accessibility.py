@@ -165,4 +165,5 @@ def test_a_students_report(scheme: str, width: int, graded: Path, browser: Brows
 
 @each_look
 def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
-    assert faults(browser, write_report(graded, TOPIC).as_uri(), scheme, width, axe) == []
+    for names in (True, False):
+        assert faults(browser, write_report(graded, TOPIC, names=names).as_uri(), scheme, width, axe) == []

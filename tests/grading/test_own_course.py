@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
 
@@ -55,7 +55,8 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outline = folder / "course.toml"
     late = outline.read_text("utf-8").replace("percent_per_day = 0 ", "percent_per_day = 10 ")
     late = late.partition("[topics.")[0]  # its tests and keys are not what is tried here
-    outline.write_text(late + block("outline").replace("exercises = [", f"due = {DUE}\nexercises = [", 1), "utf-8")
+    topic = block("outline").replace("exercises = [", f"due = {DUE}\nexercises = [", 1)
+    outline.write_text(f'{late}[extensions]\nzoe = {{ "{TOPIC}" = "2 days" }}\n{topic}', "utf-8")
     own = folder / "exercises" / TOPIC
     own.mkdir()
     (own / "hidden.py").write_text(block("hidden"), "utf-8")
@@ -105,6 +106,19 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     assert "What is the average of a row of ones" in feedback and "unfold(1, width, 1).mean" not in feedback
     outline = mine / "course.toml"
     before = outline.read_text("utf-8")
+    more = f'[extensions]\nlate = {{ "{TOPIC}" = "1 day" }}\n'
+    outline.write_text(f'{before.replace("[extensions]", more)}\n[groups]\nowls = ["right", "pal"]\n', "utf-8")
+    said = output_of(mine, "course", "grade", TOPIC)
+    assert "late: has an extension, until 2026-10-13 23:59 +0200" in said and penalty(url, "late") == pytest.approx(0.3)
+    assert "course.toml names zoe, but the gradebook has nobody of that name. Check the spelling" in said
+    assert "owls: what right handed in counts for pal, too" in said
+    pal = read_scores(url, TOPIC, "pal", TOPIC)
+    assert pal is not None and pal.cells["moving_average"] == 3.0
+    outline.write_text(before, "utf-8")
+    said = output_of(mine, "course", "grade", TOPIC)
+    assert "has an extension" not in said and penalty(url, "late") == pytest.approx(0.2 * 3), (
+        "it is taken back with its line"
+    )
     moved = re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before)
     outline.write_text(moved.replace("points = 3,", "points = 6,"), "utf-8")
     said = output_of(mine, "course", "grade", "--stale", TOPIC)
@@ -132,6 +146,7 @@ def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path)
     assert f"course/keys/{TOPIC[3:]}.key" in names and "course/keys/rnn.key" not in names
     assert not [name for name in names if "/hidden/" in name or "/reference/" in name]
     assert not [name for name in names if b"unfold(1, width" in zipfile.ZipFile(wheel).read(name)]
+    assert b"zoe" not in zipfile.ZipFile(wheel).read("course/course.toml"), "students read of nobody's extension"
     with zipfile.ZipFile(wheel) as package:
         package.extractall(tmp_path / "site")
     code = f"import course\n{WRONG}\ncourse.check('moving_average', moving_average)\nprint(course.__file__)"
@@ -277,6 +292,40 @@ def test_what_has_no_points_is_dropped_where_the_course_says_so(tmp_path: Path, 
     assert "rnn_question" in [item.name for item in topic.in_source]
 
 
+PEOPLE = """
+[extensions]
+ada = { "03_rnn" = "1.5 days" }
+"bob.m" = { "03_rnn" = "1 week", "04_lstm_gru" = "36 hours" }
+
+[groups]
+owls = ["ada", "cy"]
+jays = { members = ["bob.m", "cy"], topics = ["04_lstm_gru"] }
+"""
+
+
+def test_extensions_and_groups_are_by_student_and_topic(tmp_path: Path) -> None:
+    topics = f'title = "Ü\\u0001"\n[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n[topics.04_lstm_gru]\n'
+    outline = outline_of(
+        tmp_path, topics + PEOPLE.replace('["ada", "cy"]', '{ members = ["ada", "cy"], topics = ["03_rnn"] }')
+    )
+    assert outline.extended("03_rnn") == {"ada": timedelta(days=1.5), "bob.m": timedelta(days=7)}
+    assert outline.extended_due("03_rnn")["ada"] == datetime.fromisoformat(DUE) + timedelta(days=1.5)
+    assert outline.extended_due("04_lstm_gru") == {}, "it has no due date"
+    assert [group.members for group in outline.groups_in("04_lstm_gru")] == [("bob.m", "cy")]
+    assert outline.students_named("03_rnn") == {"ada", "bob.m", "cy"}
+    public = outline_of(tmp_path, outline.for_students().decode())
+    assert (public.choices, public.title) == (outline.choices, outline.title)
+    assert public.extensions == {} and public.groups == (), "no student reads of another one"
+
+
+@pytest.mark.parametrize("table", ["extensions", "groups"])
+def test_the_tables_of_the_documentation_are_read(tmp_path: Path, table: str) -> None:
+    page = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    (text,) = re.findall(rf"```toml {table}\n(.*?)```", page, re.S)
+    outline = outline_of(tmp_path, f"[topics.06_self_attention]\n{text}")
+    assert len(getattr(outline, table)) == 2
+
+
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
     outline = outline_of(tmp_path, f"[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n")
     (topic,) = chosen(outline)
@@ -330,6 +379,29 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),
         ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
+        ('[topics.03_rnn]\n[extensions]\nada = "3 days"', """such as ada = { "03_rnn" = "3 days" }"""),
+        (
+            '[topics.03_rnn]\n[extensions]\nada = { "3_rnn" = "3 days" }',
+            "ada has '3_rnn', which is no topic here. Choose",
+        ),
+        ('[topics.03_rnn]\n[extensions]\nada.l = { "03_rnn" = "1 day" }', "A student's name with a dot needs quotes"),
+        (
+            '[topics.03_rnn]\n[extensions]\nada = { "03_rnn" = 3 }',
+            """has 3 for 03_rnn. Write it as "3 days", "36 hours\"""",
+        ),
+        ('[topics.03_rnn]\n[extensions]\nada = { "03_rnn" = "3 dogs" }', "has '3 dogs' for 03_rnn. Write it as"),
+        ('[topics.03_rnn]\n[extensions]\nada = { "03_rnn" = "60 weeks" }', "at most 366 days"),
+        (
+            '[topics.03_rnn]\n[groups]\nowls = "ada, bob"',
+            """owls needs a list of students. Write owls = ["ada", "bob"]""",
+        ),
+        ('[topics.03_rnn]\n[groups]\nowls = ["ada", "../bob"]', "owls needs a list of students"),
+        ('[topics.03_rnn]\n[groups]\nowls = ["ada", "ada"]', "must have two or more students, each of them once"),
+        (
+            '[topics.03_rnn]\n[groups.owls]\nmembers = ["a", "b"]\ntopics = ["3"]',
+            "owls has '3', which is no topic here",
+        ),
+        ('[topics.03_rnn]\n[groups]\nowls = ["a", "b"]\njays = ["c", "b"]', "has b in owls and in jays for 03_rnn"),
         (f"[topics.03_rnn]\n{block('outline').replace('20_smoothing', '03_more')}", "two topics have the number 03"),
         (block("outline").replace("points = 3, minutes = 10", "points = 3"), "moving_average has no minutes"),
         (

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from course.grading import submission as old_names
+from course.grading.intake import attempts
 from course.grading.intake.submit import ARCHIVE, MANIFEST
 from course.grading.nbgrader_bridge.patches import guard_collecting
 from tests.grading.lesson import NAME
@@ -171,7 +173,8 @@ def test_blackboard_with_two_attempts_and_a_topic_for_a_title(course: Course) ->
     assert course.there() == {f"bm9/{NAME}": "Bob's", f"jd1234/{NAME}": "second"}
     assert course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}
     kept = course.root / "attempts" / "jd1234" / NAME / FIRST
-    assert sorted(path.name for path in kept.rglob("*.*")) == [f"{NAME}.ipynb", "a.safetensors", MANIFEST]
+    files = [f"{NAME}.ipynb", "a.safetensors", MANIFEST, "timestamp.txt"]
+    assert sorted(path.name for path in kept.rglob("*.*")) == files
     assert course.collect() == "" and course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}, "once"
 
 
@@ -427,3 +430,109 @@ def test_a_course_of_yesterday_goes_on(course: Course) -> None:
     (extra / f"99_extra-ada-{FIRST}.zip").write_bytes(packed({"99_extra.ipynb": "an instructor's own"}))
     assert course.collect("99_extra") == ""
     assert (course.root / "submitted" / "ada" / "99_extra" / "99_extra.ipynb").read_text() == "an instructor's own"
+
+
+def test_a_chosen_attempt_counts_until_a_newer_one_comes(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    course.download(
+        **{named("ada", time): handed_in("ada", text, time) for text, time in ((FIRST, FIRST), (SECOND, SECOND))}
+    )
+    assert course.collect() == ""
+    work = course.root / "submitted" / "ada" / NAME
+    first = attempts.attempts_of(course.root, "ada", NAME, work)[0]
+    attempts.put_back(course.root, "ada", NAME, first, work)
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": FIRST}
+    assert course.came("ada") == "2027-01-31 23:00:29"
+    told = "ada: the attempt that you chose with `course attempts` still counts, until a newer one comes."
+    assert told in capsys.readouterr().out
+    course.add(**{named("ada", THIRD): handed_in("ada", THIRD, THIRD)})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": THIRD}
+    assert list(course.there("attempts").values()) == [FIRST, SECOND]
+
+
+@pytest.fixture
+def listed(course: Course) -> Course:
+    """A class list as `course roster` keeps it: of Canvas with numbers, with two of one name."""
+    people = {"ada": ("Ada", "Lovelace", "123"), "bm9": ("José María", "Núñez", "")}
+    people |= {"kim1": ("Kim", "Lee", ""), "kim2": ("Kim", "Lee", "")}
+    with Gradebook(CourseDirectory(root=str(course.root)).db_url) as gradebook:
+        for student, (first, last, number) in people.items():
+            gradebook.add_student(student, first_name=first, last_name=last, lms_user_id=number)
+    return course
+
+
+def test_bare_notebooks_from_canvas(listed: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the number that Canvas's class list has, else by the name that Canvas makes of it."""
+    listed.download(
+        submissions={
+            f"lovelaceada_123_456_{NAME}-1.ipynb": "Ada's",
+            "lovelaceada_123_457_self_attention_task.safetensors": "weights",
+            "lovelaceada_123_458_my.png": "picture",
+            "núñezjosémaría_LATE_999_459_my homework.ipynb": "José's",
+            f"leekim_125_460_{NAME}.ipynb": "whose?",
+            "lovelaceada_126_461_another.ipynb": "of another Ada",
+            "anon_f3xY9_462_x.ipynb": "nobody's",
+        }
+    )
+    told = listed.collect().splitlines()
+    assert listed.there() == {f"ada/{NAME}": "Ada's", f"bm9/{NAME}": "José's"}
+    work = listed.root / "submitted" / "ada" / NAME
+    assert (work / "checkpoints" / "self_attention_task.safetensors").read_text() == "weights"
+    assert (work / "my.png").read_text() == "picture" and not (work / "timestamp.txt").exists()
+    place = f"Put it at submitted/<student>/{NAME}/{NAME}.ipynb yourself:"
+    cannot = "the class list has no student, or several, whom Canvas can mean by"
+    assert f"{cannot} leekim. {place}" in told and f"  submissions/leekim_125_460_{NAME}.ipynb" in told
+    assert any(line.startswith(f"{cannot} anon_f3xY9. ") for line in told) and len(told) == 7
+    said = "ada, bm9 handed in notebooks without `course submit` and were found in the class list. These have no"
+    assert said in capsys.readouterr().out
+    (work / "timestamp.txt").write_text("2027-01-30 12:00:00")
+    listed.collect()
+    assert listed.came("ada") == "2027-01-30 12:00:00", "the same work stays"
+
+
+def test_bare_notebooks_from_moodle(listed: Course) -> None:
+    """In folders and flat, and packed by hand; a zip of `course submit` beside a notebook counts alone."""
+    mine = "José María Núñez_102_assignsubmission_file"
+    listed.download(
+        **{
+            "CS1-Self-attention-77": {
+                f"Ada Lovelace_101_assignsubmission_file_{NAME}.ipynb": "Ada's",
+                f"{mine}/work.zip": packed({f"my work/{NAME}.ipynb": "José's", "my work/figs/a.png": "picture"}),
+                f"Cy_103_assignsubmission_file/{named('cy')}.zip": zipped("cy", "Cy's"),
+                "Cy_103_assignsubmission_file/draft.ipynb": "draft",
+                "Kim Lee_104_assignsubmission_file/05_bahdanau_attention.ipynb": "of another topic",
+            }
+        }
+    )
+    told = listed.collect()
+    assert listed.there() == {f"ada/{NAME}": "Ada's", f"bm9/{NAME}": "José's", f"cy/{NAME}": "Cy's"}
+    assert (listed.root / "submitted" / "bm9" / NAME / "figs" / "a.png").read_text() == "picture"
+    assert listed.status == 1 and "draft.ipynb" in told and "whom Moodle can mean by Kim Lee" in told
+
+
+def test_a_bare_notebook_that_may_be_another_is_left(listed: Course) -> None:
+    listed.download(
+        submissions={
+            "lovelaceada_123_456_05_bahdanau_attention.ipynb": "of another topic",
+            "núñezjosémaría_124_457_one.ipynb": "one",
+            "núñezjosémaría_124_458_two.ipynb": "two",
+        }
+    )
+    told = listed.collect()
+    assert listed.there() == {} and told.count("sent no notebook that is certainly") == 2
+
+
+def test_a_manifest_with_a_time_that_cannot_be_hinders_nobody(course: Course) -> None:
+    first = {**handed_in("ada", "old"), MANIFEST: manifest("ada", FIRST).replace("2027", "0001")}
+    course.download(work=first, **{named("ada"): handed_in("ada", "mine"), named("bob"): handed_in("bob", "Bob's")})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "mine", f"bob/{NAME}": "Bob's"}
+    work = course.root / "submitted" / "ada" / NAME
+    (old,) = [one for one in attempts.attempts_of(course.root, "ada", NAME, work) if not one.counts]
+    assert old.came is None and (old.place / f"{NAME}.ipynb").read_text() == "old"
+
+
+def test_a_bare_notebook_gives_way_to_a_zip_and_is_kept(listed: Course) -> None:
+    listed.download(submissions={f"lovelaceada_123_456_{NAME}.ipynb": "bare"})
+    listed.collect()
+    listed.download(submissions={f"lovelaceada_123_457_{named('ada')}.zip": zipped("ada", "zip")})
+    assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "zip"}
+    assert list(listed.there("attempts").values()) == ["bare"]

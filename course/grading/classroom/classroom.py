@@ -58,6 +58,11 @@ class Classroom:
         """What lies in `submitted/`, at its place or not."""
         return HandedIn(self.coursedir(), self.topic)
 
+    def submitted(self, student: str) -> Path:
+        """Where the student's work lies that counts."""
+        coursedir = self.coursedir()
+        return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic.folder))
+
     def autograded(self, student: str) -> Path:
         """The student's folder of graded work."""
         coursedir = self.coursedir()

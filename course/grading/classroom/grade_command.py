@@ -45,11 +45,14 @@ def grade_topic(
 
     with exempt_from_gc():
         from course.grading.classroom import summary
+        from course.grading.classroom.absent import absent_notes
         from course.grading.classroom.classroom import Classroom
         from course.grading.classroom.grade_class import grade_class
+        from course.grading.classroom.groups import share_points, share_work
         from course.grading.classroom.progress_bars import show_progress
 
         classroom = Classroom(root, topic, settings)
+    shared = [] if stale else [*share_work(classroom), *share_points(classroom)]
     with show_progress(topic.folder) as progress:
         graded = grade_class(
             classroom,
@@ -60,6 +63,7 @@ def grade_topic(
             stale=stale,
             progress=progress,
         )
+    shared += share_points(classroom)
     if again := classroom.changed():
         now = f"course.toml has {', '.join(again)}, as it was released"
         print(f"{topic.folder}: {now}. Run `course release {topic.folder}`, then `course grade {topic.folder}`")
@@ -71,10 +75,12 @@ def grade_topic(
         print(f"{topic.folder}: nothing is stale, because every verdict comes from {whose} tests")
         return 0
     summary.show(topic, graded)
-    misplaced = [] if students or stale else list(classroom.handed_in.misplaced())
+    is_whole_class = not students and not stale
+    misplaced = list(classroom.handed_in.misplaced()) if is_whole_class else []
     for cell in classroom.demonstrated():
         print(f"  {cell}, so the cells that only show something run too, and grading takes longer")
-    for line in (*summary.not_graded(misplaced), *([FORGOTTEN] if classroom.forgotten else [])):
+    missing = absent_notes(classroom) if is_whole_class else ()
+    for line in (*shared, *summary.not_graded(misplaced), *missing, *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)

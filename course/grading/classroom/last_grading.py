@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 
 from course.grading.cells import METADATA, grade_id, read_notebook
+from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.execution.same_written_answer import same_answer
@@ -18,7 +19,7 @@ from course.grading.gradebook.scores import Scores, arrival, read_scores
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.own_cells import changed, own_tests_in, own_tests_released
 from course.judge.verdict import Verdict
-from course.syllabus import FOLLOW_THROUGH
+from course.syllabus import FOLLOW_THROUGH, Topic
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task
@@ -100,7 +101,7 @@ class LastGrading:
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         unfinished = [f"{task}: {sentence}" for task, sentence in kept.get("unfinished", {}).items()]
-        told = (*notes, *map(str, kept.get("notes", ())), *unfinished)
+        told = (*notes, *map(str, kept.get("notes", ())), *unfinished, *_extension(self.student, self.topic))
         return Graded(self.student, scores, verdicts, notes=told, spent=dict(kept.get("spent", {})), **used)
 
     def _stamp(self) -> datetime | None:
@@ -140,6 +141,11 @@ def _scored_otherwise(kept: dict[str, Any]) -> bool:
     verdict = Verdict.from_dict(kept)
     today = verdict.under(FOLLOW_THROUGH)
     return (verdict.decided_anew or today.decided_anew) and verdict.follow_through != FOLLOW_THROUGH
+
+
+def _extension(student: str, topic: Topic) -> list[str]:
+    due = extended_due(topic).get(student)
+    return [f"has an extension, until {due:%Y-%m-%d %H:%M %z}"] if due else []
 
 
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:

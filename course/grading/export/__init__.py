@@ -16,7 +16,7 @@ def export_grades(
 ) -> tuple[Path, list[str]]:
     """Write the grades of a class as one of `TABLES`; returns the file and what there is to say about it.
 
-    Late penalties are counted anew first, by the points there are now.
+    Members of a group get the points that one of them was given by hand, and late penalties are counted anew first.
 
     Args:
         to: the file to write, by default `exports/<platform>.csv`.
@@ -25,6 +25,8 @@ def export_grades(
     Raises:
         Problem: a topic is not graded, `into` is not what the platform gives out, or nothing can be written.
     """
+    from course.grading.classroom.classroom import Classroom
+    from course.grading.classroom.groups import groups_in, share_points
     from course.grading.export.canvas import write_canvas
     from course.grading.export.moodle import write_moodle
     from course.grading.gradebook.grades import read_grades
@@ -34,7 +36,8 @@ def export_grades(
     from course.grading.problem import Problem
 
     config = load_config(root)
-    renewed = renew_all(config, topics)
+    shared = [note for topic in topics if groups_in(topic) for note in share_points(Classroom(root, topic))]
+    renewed = [*shared, *renew_all(config, topics)]
     grades = read_grades(config.CourseDirectory.db_url, topics)
     path = to or root / "exports" / f"{platform}.csv"
     try:

@@ -143,10 +143,12 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / CLASS
         (copy / "solutions").mkdir(parents=True)
-        for path in (root / "nbgrader_config.py", source_path(root, topic), *_outline(root)):
+        for path in (root / "nbgrader_config.py", source_path(root, topic), *_own_exercises(root)):
             place = copy / path.relative_to(root)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(path.read_bytes())
+        if OUTLINE is not None:
+            (copy / OUTLINE.path.name).write_bytes(OUTLINE.for_students())
         for name, content in _given(root / "solutions" / topic.folder):
             place = copy / "solutions" / topic.folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -159,10 +161,9 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
                 yield f"{CLASS}/{path.relative_to(copy).as_posix()}", path.read_bytes()
 
 
-def _outline(root: Path) -> Iterator[Path]:
-    """What makes a course an instructor's own: its outline, and the exercises beside ours."""
+def _own_exercises(root: Path) -> Iterator[Path]:
+    """An instructor's own exercises, beside ours."""
     if OUTLINE is not None:
-        yield root / OUTLINE.path.name
         yield from sorted(path for path in (root / "exercises").rglob("*.py") if "__pycache__" not in path.parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import EllipsisType
@@ -177,12 +178,15 @@ def waits(grade: Any) -> bool:
     return bool(grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is not None)
 
 
-def due_of(db_url: str, assignment: str) -> datetime | None:
-    """When the gradebook has an assignment due, if it does."""
-    from nbgrader.api import Gradebook
+def due_of(db_url: str, assignment: str, student: str | None = None) -> datetime | None:
+    """When the gradebook has an assignment due, if it does; for a `student` with the extension that it has."""
+    from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
         due: datetime | None = gradebook.find_assignment(assignment).duedate
+        if due and student:
+            with suppress(MissingEntry):
+                due = gradebook.find_submission(assignment, student).duedate
         return due.replace(tzinfo=UTC) if due else None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from course.grading.problem import Problem
+
+MOST_TOLD = 20
+"""Students named in a list: more would scroll away."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,22 @@ def update_students(db_url: str, people: Iterable[Person], config: Any) -> Chang
                 updated[name] = ", ".join(news)
     same = len(met) - len(added) - len(updated)
     return Changes(tuple(added), updated, same, tuple(sorted(known.keys() - met)))
+
+
+def known_people(db_url: str) -> list[Person]:
+    """Everybody whom the gradebook knows, with all that it knows of them."""
+    from nbgrader.api import Gradebook
+
+    names = ("first_name", "last_name", "email", "lms_user_id")
+    with Gradebook(db_url) as gradebook:
+        known = [(one.id, {name: getattr(one, name) or "" for name in names}) for one in gradebook.students]
+    return [Person((student,), {name: value for name, value in about.items() if value}) for student, about in known]
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(names[:MOST_TOLD]) + more
 
 
 def _write(gradebook: Any, student: str, about: dict[str, str]) -> None:

@@ -34,7 +34,7 @@ class HandIn:
         sender: whom the platform names.
         named: the student that its name says, if it does.
         manifests: the students that manifests in it say.
-        files: what is in it, below `folder`.
+        files: what is in it, and where that lies below what was downloaded.
     """
 
     folder: PurePosixPath
@@ -44,7 +44,7 @@ class HandIn:
     sender: Sender | None
     named: str
     manifests: set[str] = field(default_factory=set)
-    files: list[PurePosixPath] = field(default_factory=list)
+    files: dict[PurePosixPath, PurePosixPath] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ def find_hand_ins(
         if folder not in found:
             found[folder] = _hand_in(folder, manifests, head)
         one = found[folder]
-        one.files.append(path.relative_to(folder))
+        one.files[path.relative_to(folder)] = path
         if path.parent in manifests:
             one.manifests.add(manifests[path.parent].student)
     return list(found.values())

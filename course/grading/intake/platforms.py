@@ -59,6 +59,11 @@ class Sender:
     label: str = field(compare=False)
     lasting: bool = field(default=True, compare=False)
 
+    @property
+    def name(self) -> str:
+        """What of the label is a person's name, without the platform's number."""
+        return self.label.removesuffix(f"_{self.key}")
+
 
 def sender_of(folder: PurePosixPath, before: str) -> Sender | None:
     """The sender of the zip that was unpacked to `folder`, a path below what was downloaded.
@@ -95,6 +100,14 @@ def senders_of(path: PurePosixPath) -> set[Sender]:
     """Whom the names of a file and of the folders that it lies in call its sender, below what was downloaded."""
     places = [place for place in (path, *path.parents) if place.name]
     return {sender for place in places if (sender := sender_of(place, place.name))}
+
+
+def own_name(path: PurePosixPath) -> str:
+    """What the student called a file: its name without what a platform put before it."""
+    if any(sender_of(place, place.name) for place in path.parents if place.name):
+        return path.name
+    found = MOODLE.match(path.name) or CANVAS.match(path.name)
+    return path.name[found.end() :] if found and found.end() < len(path.name) else path.name
 
 
 def is_companion(path: PurePosixPath) -> bool:

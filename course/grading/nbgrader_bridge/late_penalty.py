@@ -9,6 +9,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
+from course.grading.nbgrader_bridge.extensions import give_extension
 from course.outline import Late
 from course.syllabus import OUTLINE
 
@@ -38,7 +39,13 @@ class KeepLatePenalties(AssignLatePenalties):
         return type(rule) is not LateSubmissionPlugin or rule.penalty_method != "none"
 
     def penalty(self, notebook: Any) -> float | None:
-        """The points that a submitted notebook of the gradebook loses by the rule; None where it is in time."""
+        """The points that a submitted notebook of the gradebook loses by the rule; None where it is in time.
+
+        The extension that `course.toml` gives is in the gradebook from then on.
+        """
+        give_extension(notebook.assignment)
+        if notebook.assignment.assignment.duedate is None:
+            return None
         late = notebook.assignment.total_seconds_late
         if late <= 0:
             return None

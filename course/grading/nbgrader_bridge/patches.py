@@ -119,15 +119,20 @@ def guard_exchange() -> None:
         return
 
     def copy_files(self: Any) -> None:
-        from course.grading.intake.attempts import arrival, keep_folder
+        from course.grading.intake.attempts import arrival, is_passed_over, keep_folder
+        from course.grading.intake.untrusted import plain_files
         from course.grading.machine.faults import advice_for
 
         root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
         try:
-            for record in self.src_records:
+            for record in list(self.src_records):
                 student, came = record["username"], record["timestamp"]
                 work = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, topic))
                 there = arrival(work)
+                files = dict(plain_files(Path(self.inbound_path, record["filename"])))
+                if work.is_dir() and is_passed_over(root, student, topic, came, files):
+                    self.src_records.remove(record)
+                    continue
                 is_newer = self.update and (there is None or came > there)
                 if work.is_dir() and (is_newer or (self.before_duedate and there != came)):
                     keep_folder(root, student, topic, work)

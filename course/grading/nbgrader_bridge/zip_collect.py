@@ -15,7 +15,9 @@ from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
+from course.grading.gradebook.students import known_people
 from course.grading.intake import attempts
+from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare
 from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.needed_files import unfit
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
@@ -54,6 +56,8 @@ class TopicCollector(FileNameCollectorPlugin):
         """Attempts in `attempts/` that were replaced."""
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
+        self._passed_over_for: list[str] = []
+        self._unmatched: dict[Path, str] = {}
         self._handed_in_files: set[Sender] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
@@ -92,18 +96,38 @@ class TopicCollector(FileNameCollectorPlugin):
         work = [path for path in below if not typed_by(path) and not is_companion(path)]
         self._handed_in_files = {one.sender for one in found if one.sender}.union(*map(senders_of, work))
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
-        found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
-        self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
+        found = [*(one for one in found if one not in others), *self._bare(work, found)]
+        found = list(self._as_an_instructor_decided(found, extracted))
+        self._of = {extracted / path: (one, file) for one in (*others, *found) for file, path in one.files.items()}
         self.conflicts = find_conflicts(found, self._collected())
         split = [one for conflict in self.conflicts for one in conflict.hand_ins]
         by_student: dict[str, list[HandIn]] = {}
         for one in found:
             if one in split:
-                self._passed_over.update(extracted / one.folder / file for file in one.files)
+                self._passed_over.update(extracted / path for path in one.files.values())
             else:
                 by_student.setdefault(one.student, []).append(one)
         for several in by_student.values():
             self._keep_older(several, extracted)
+
+    def _bare(self, work: Iterable[PurePosixPath], found: Iterable[HandIn]) -> Iterator[HandIn]:
+        """What was uploaded without `course submit`, of students whom the class list tells."""
+        packed = {path for one in found for path in one.files.values()}
+        with_zip = {one.sender for one in found}
+        sent = by_sender(path for path in work if path not in packed)
+        sent = {sender: files for sender, files in sent.items() if sender not in with_zip}
+        listed = self._class_list() if sent else []
+        for sender, files in sent.items():
+            one = match_bare(sender, files, listed, self.topic, self._topics)
+            if isinstance(one, HandIn):
+                yield one
+            else:
+                self._unmatched |= dict.fromkeys((self._extracted / path for path in files), one)
+
+    def _class_list(self) -> list[Listed]:
+        known = [(person.id, person.about) for person in known_people(self.parent.coursedir.db_url)]
+        names = "first_name", "last_name", "lms_user_id"
+        return [Listed(student, *(about.get(name, "") for name in names)) for student, about in known]
 
     def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
         """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
@@ -156,7 +180,8 @@ class TopicCollector(FileNameCollectorPlugin):
         elif _is_left_behind(file):
             return None
         elif not (reason := _uncollectable(path, file)):
-            return {**(self._match(f"/{one.name}/{file}") or {}), "student_id": one.student}
+            said = self._match(f"/{one.name}/{file}") or {"file_id": str(file)}  # a bare notebook says no time
+            return {**said, "student_id": one.student}
         if path.name != MANIFEST:
             self.left.setdefault(reason, []).append(path)
         return None
@@ -168,6 +193,8 @@ class TopicCollector(FileNameCollectorPlugin):
             return ""
         if sender := typed_by(below):
             return "" if sender in self._handed_in_files else TYPED
+        if path in self._unmatched:
+            return f"{self._unmatched[path]}. Put it at {place} yourself"
         if path.suffix.lower() not in OTHER_ARCHIVES:
             return f"neither a zip's name nor a manifest says whose it is. Put it at {place} yourself"
         if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
@@ -195,6 +222,9 @@ class TopicCollector(FileNameCollectorPlugin):
             there = dict(plain_files(work)) if work.is_dir() else {}
             if _holds(work, files):
                 self.log.info("Nothing new of %s", student)
+            elif there and attempts.is_passed_over(self.root, student, self.topic, data["timestamp"], files):
+                self._passed_over_for.append(student)
+                continue
             elif _is_older(data["timestamp"], attempts.arrival(work)):
                 time = f"{data['timestamp']:{STAMP}}"
                 self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
@@ -226,6 +256,13 @@ class TopicCollector(FileNameCollectorPlugin):
         """What an instructor should know of what was collected."""
         if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
             yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
+        bare = {one.student for one, _ in self._of.values() if not one.time and one.student in self._settled}
+        if bare:
+            told = "handed in notebooks without `course submit` and were found in the class list"
+            stamp = "These have no time and are never late. Add a timestamp.txt where one was"
+            yield f"{', '.join(sorted(bare))} {told}. {stamp}."
+        for student in sorted(self._passed_over_for):
+            yield f"{student}: the attempt that you chose with `course attempts` still counts, until a newer one comes."
         for student in sorted(self._settled):
             if student.casefold() in MACHINE_LOGINS:
                 place = f"submitted/{student}"
@@ -341,4 +378,4 @@ def _below(path: Path, folder: Path) -> PurePosixPath:
 
 def _files(one: HandIn, extracted: Path) -> dict[str, Path]:
     """The files of a hand-in, by their path in it."""
-    return {file.as_posix(): extracted / one.folder / file for file in one.files}
+    return {file.as_posix(): extracted / path for file, path in one.files.items()}

@@ -10,8 +10,10 @@ from course.files import write_atomically
 from course.syllabus import TOPICS, Topic
 
 
-def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
+def write_report(root: Path, topic: Topic, to: Path | None = None, *, names: bool = True) -> Path:
     """Write the report on a topic's class to `to`, by default `reports/<topic>.html`, and return where it is.
+
+    Without `names` it shows the class as a whole, and by default lies in `reports/<topic>-no-names.html`.
 
     Raises:
         Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
@@ -22,8 +24,8 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     from course.grading.report.page import render
 
     with quiet():
-        page = render(collect(Classroom(root, topic)), datetime.datetime.now())
-    return _write(to or root / "reports" / f"{topic.folder}.html", page)
+        page = render(collect(Classroom(root, topic)), datetime.datetime.now(), names=names)
+    return _write(to or root / "reports" / f"{topic.folder}{'' if names else '-no-names'}.html", page)
 
 
 def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to: Path | None = None) -> list[Path]:

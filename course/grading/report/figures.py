@@ -52,8 +52,8 @@ def stacked(success: Success, width: int = 150, height: int = 14) -> Markup:
     )
 
 
-def effort(graded: Sequence[Graded]) -> Markup:
-    """A dot for every submission: seconds across, memory upwards."""
+def effort(graded: Sequence[Graded], *, named: bool = True) -> Markup:
+    """A dot for every submission: seconds across, memory upwards; `named` ones say whose they are."""
     slowest = _round_up(max((work.seconds for work in graded), default=1.0))
     largest = _round_up(max((work.memory / 2**20 for work in graded), default=1.0))
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -66,9 +66,11 @@ def effort(graded: Sequence[Graded]) -> Markup:
     for work in graded:
         x = LEFT + wide * work.seconds / slowest
         y = HEIGHT - BOTTOM - high * work.memory / 2**20 / largest
-        title = escape(f"{work.student}: {work.seconds:.1f} s, {work.memory / 2**20:.0f} MB")
-        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{title}</title></circle>')
-    return _figure(parts, f"Seconds and memory of {len(graded)} submissions. The table below has the largest.")
+        said = escape(f"{work.student}: {work.seconds:.1f} s, {work.memory / 2**20:.0f} MB")
+        title = f"<title>{said}</title>" if named else ""
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">{title}</circle>')
+    below = " The table below has the largest." if named else ""
+    return _figure(parts, f"Seconds and memory of {len(graded)} submissions.{below}")
 
 
 def _axis(title: str, ticks: Sequence[tuple[float, str]]) -> str:

@@ -18,6 +18,7 @@ from nbformat.v4 import to_notebook
 from course.grading.cells import SOLUTION_SUFFIX, grade_id, mend_line_ends
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.groups import one_of_each
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import graded_cells
@@ -147,14 +148,17 @@ def collect(classroom: Classroom) -> Findings:
         notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
+    apart = one_of_each(classroom.topic, submissions)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
         (*graded, *classroom.handed_in.misnamed(), *classroom.handed_in.misplaced()),
         *others(classroom.coursedir().db_url, classroom.topic.folder, submissions),
         tuple(noticed),
-        alike_checkpoints(submissions),
-        compare(answers, answers_of(release, None, frozenset()), prose),
+        alike_checkpoints({student: submissions[student] for student in apart}),
+        compare(
+            {name: answers[name] for name in apart if name in answers}, answers_of(release, None, frozenset()), prose
+        ),
         answers,
     )
 

@@ -6,6 +6,7 @@ import datetime
 import statistics
 from typing import Any
 
+from course.grading.classroom.absent import with_extensions
 from course.grading.classroom.summary import LEGEND, misunderstood, table
 from course.grading.gradebook.scores import Scores
 from course.grading.report.alike_code import ALIKE, Pair
@@ -24,9 +25,10 @@ PLAIN = ("⧖", "∞")
 """A sign that terminals have and many fonts of browsers do not, and one that all have."""
 
 
-def render(findings: Findings, made: datetime.datetime) -> str:
-    """The page. `made` is the time it tells."""
-    return fill("page.html.j2", **_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
+def render(findings: Findings, made: datetime.datetime, *, names: bool = True) -> str:
+    """The page. `made` is the time it tells; without `names` it says nothing of single students."""
+    said = effort(findings.scored, named=names)
+    return fill("page.html.j2", **_facts(findings), names=names, made=f"{made:%d %B %Y, %H:%M}", effort=said)
 
 
 def _facts(findings: Findings) -> dict[str, Any]:
@@ -38,13 +40,13 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "findings": findings,
         "topic": findings.topic,
         "scored": scored,
+        "absent": with_extensions(findings.absent, findings.topic),
         "points": scored[0].scores.points if scored and scored[0].scores else 0,
         "median": statistics.median(shares) if shares else None,
         "mean": statistics.fmean(shares) if shares else None,
         "histogram": histogram(shares),
         "success": [(one, stacked(one)) for one in findings.success()],
         "misunderstandings": misunderstood(scored),
-        "effort": effort(scored),
         "slowest": slowest,
         "isolation": isolation,
         "signs": _by_student(findings),

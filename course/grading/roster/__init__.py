@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from course.grading.gradebook.students import Changes
-
-MOST_TOLD = 20
-"""Students named in a list: more would scroll away."""
+from course.grading.gradebook.students import MOST_TOLD, Changes, some, update_students
 
 
 def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple[list[str], list[str]]:
@@ -21,7 +16,6 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
     Raises:
         Problem: the file cannot be read, or does not say who is in the class.
     """
-    from course.grading.gradebook.students import update_students
     from course.grading.nbgrader_bridge.config_file import load_config
     from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_transaction
     from course.grading.roster.people import read_people
@@ -35,9 +29,7 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
         changes = update_students(db_url, listed.people, config)
     notes = list(listed.notes)
     if changes.unlisted:
-        notes.append(
-            f"these are in the gradebook but not in {path.name}, and stay unchanged: {_some(changes.unlisted)}"
-        )
+        notes.append(f"these are in the gradebook but not in {path.name}, and stay unchanged: {some(changes.unlisted)}")
     whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
     return list(_told(changes, path, whole)), notes
 
@@ -47,13 +39,8 @@ def _told(changes: Changes, path: Path, id_column: str) -> Iterator[str]:
     counts = f"{len(changes.added)} added, {len(changes.updated)} updated, {changes.same} unchanged"
     yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}"
     if changes.added:
-        yield f"  added: {_some(changes.added)}"
+        yield f"  added: {some(changes.added)}"
     for student in list(changes.updated)[:MOST_TOLD]:
         yield f"  updated: {student}, {changes.updated[student]}"
     if len(changes.updated) > MOST_TOLD:
         yield f"  updated: {len(changes.updated) - MOST_TOLD} more"
-
-
-def _some(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-    return ", ".join(names[:MOST_TOLD]) + more

@@ -21,6 +21,7 @@ import pytest
 import course
 from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
+from course.grading.export import gradescope
 from course.grading.export.autograder import gradescope_results, hand_in
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
@@ -28,6 +29,7 @@ from course.grading.kernel_edition import ANSWER_KEYS, answer_key
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
 from course.judge.verdict import TOGETHER, CaseResult, Verdict
+from course.outline import read_outline
 from course.syllabus import TOPICS
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
@@ -69,6 +71,17 @@ def validate(results: dict[str, Any]) -> None:
             assert value in CHOICES.get(name, [value])
     for test in results.get("tests", ()):
         assert 0 <= test["score"] <= test["max_score"]
+
+
+def test_nothing_of_single_students_goes_along(
+    graded_class: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outline = tmp_path / "course.toml"
+    outline.write_text(f'[topics.{NAME}]\n[extensions]\nada = {{ "{NAME}" = "2 days" }}\n', "utf-8")
+    monkeypatch.setattr(gradescope, "OUTLINE", read_outline(outline))
+    with zipfile.ZipFile(write_autograder(graded_class, TOPIC, tmp_path / "autograder.zip")) as archive:
+        (carried,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/course.toml")]
+    assert NAME in carried and "ada" not in carried
 
 
 @pytest.fixture(scope="module")

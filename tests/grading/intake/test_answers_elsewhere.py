@@ -14,6 +14,7 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import notes, table
+from course.grading.course_folder import notebook_path
 from course.grading.intake.answers_elsewhere import cells_beside, note_on, shadowed
 from course.grading.intake.copied_cells import show_only
 from course.grading.report import findings
@@ -97,7 +98,12 @@ def _checksum(cell: NotebookNode) -> str:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_course(tmp_path_factory.mktemp("class") / "course")
+    """A course with a text below the question that depends on the topics of the class."""
+    root = make_course(tmp_path_factory.mktemp("class") / "course")
+    nb = nbformat.read(notebook_path(root, TOPIC), as_version=4)
+    _below_the_question("> <!-- without: 99_none -->\n> Given to this class.")(nb)
+    nbformat.write(nb, notebook_path(root, TOPIC))
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +115,7 @@ def graded(root: Path) -> dict[str, Graded]:
     from course.grading.release.make_release import render
 
     given = nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    assert "> Given to this class." in [cell.source for cell in given.cells]
     given.cells.insert(given.cells.index(find(given, QUESTION)) + 1, new_markdown_cell("What the release makes of it."))
     released = root / "assignments" / NAME / f"{NAME}.ipynb"
     released.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 
 from course.grading.execution.hidden_from_students import class_paths
-from course.grading.intake.attempts import keep, keep_folder
+from course.grading.intake.attempts import attempts_of, keep, keep_folder, put_back
 from course.grading.nbgrader_bridge.patches import guard_exchange
 
 TOPIC = "06_self_attention"
@@ -72,6 +72,23 @@ def test_nbgraders_own_collect_keeps_what_it_replaces(tmp_path: Path) -> None:
     submitted = tmp_path / "course" / "submitted" / "ada" / TOPIC / f"{TOPIC}.ipynb"
     assert submitted.read_text() == "second"
     assert kept(tmp_path / "course") == {f"ada/{TOPIC}/20270131T120000Z": "first"}
+
+
+def test_nbgraders_own_collect_passes_over_what_was_there_when_another_was_chosen(tmp_path: Path) -> None:
+    guard_exchange()
+    root, name = tmp_path / "course", f"ada+{TOPIC}+2027-02-01 12:00:00 UTC+"
+    newer = work(tmp_path / "exchange" / "seq" / "inbound" / name, "newer", **{"timestamp.txt": "2027-02-01 12:00:00"})
+    chosen = root / "submitted" / "ada" / TOPIC
+    keep_folder(root, "ada", TOPIC, work(chosen, "older", **{"timestamp.txt": "2027-01-31 12:00:00"}))
+    keep_folder(root, "ada", TOPIC, newer)
+    put_back(root, "ada", TOPIC, attempts_of(root, "ada", TOPIC, chosen)[0], chosen)
+    coursedir = CourseDirectory(root=str(root), course_id="seq", assignment_id=TOPIC)
+    coursedir.db_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    collect = ExchangeCollect(coursedir=coursedir, root=str(tmp_path / "exchange"), update=True)
+    collect.check_owner = False
+    for step in (collect.init_src, collect.init_dest, collect.copy_files):
+        step()
+    assert (chosen / f"{TOPIC}.ipynb").read_text() == "older"
 
 
 def test_it_is_no_students_to_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_two_platforms_names_are_not_compared() -> None:
 def test_a_zip_in_a_zip_is_a_hand_in_of_its_own() -> None:
     outer, inner = f"{ADA}/{zipped('ada', LATE)}", f"{ADA}/{zipped('ada', LATE)}/{zipped('ada')}"
     found = unpacked(outer, inner)
-    assert [(str(one.folder), one.files) for one in found] == [
+    assert [(str(one.folder), list(one.files)) for one in found] == [
         (outer, [PurePosixPath(f"{NAME}.ipynb")]),
         (inner, [PurePosixPath(f"{NAME}.ipynb")]),
     ]

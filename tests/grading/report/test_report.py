@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
 from copy import deepcopy
 from html.parser import HTMLParser
@@ -17,11 +18,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
+from course.grading.classroom import groups
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
 from course.grading.problem import Problem
 from course.grading.report import findings, write_report
+from course.outline import read_outline
 from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
 from tests.grading.sandbox.child import become_nobody, in_child
@@ -87,6 +90,29 @@ def test_the_page_is_sound_and_needs_nothing_from_anywhere(page):
     assert not re.search(r"https?:|url\(|@import", page)
 
 
+def test_a_page_for_the_projector_names_nobody(graded_class, tmp_path, page):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    for student in ("ada", "bea", "cy", "dan", "eve", "fay"):  # whose names are in no word of the page
+        for path in root.glob(f"*/{student}"):
+            path.rename(path.with_name(f"name-of-{student}"))
+    with sqlite3.connect(root / "gradebook.db") as gradebook:
+        gradebook.execute("UPDATE student SET id = 'name-of-' || id")
+        gradebook.execute("UPDATE submitted_assignment SET student_id = 'name-of-' || student_id")
+    whole = write_report(root, TOPIC)
+    assert "name-of-eve" in whole.read_text("utf-8")
+    path = write_report(root, TOPIC, names=False)
+    assert path == root / "reports" / f"{NAME}-no-names.html"
+    shown = path.read_text("utf-8")
+    assert "name-of" not in shown and HOSTILE not in html.unescape(shown)
+    assert section(shown, "scores").replace("are not graded yet", "wait for you") == section(page, "scores")
+    assert re.search(r"2 softmax overflows What is exp\(1000\)", section(shown, "misconceptions"))
+    told = "Of 6 submissions, 1 could not be graded completely. Of 6 students, 0 handed in nothing."
+    assert told in section(shown, "ungraded")
+    outline = Outline()
+    outline.feed(shown)
+    assert outline.open == [] and set(outline.links) == {f"#{name}" for name in SECTIONS[:5]}
+
+
 def test_nothing_a_student_wrote_is_markup(page):
     assert HOSTILE not in page
     assert html.escape(HOSTILE) in page or html.escape(HOSTILE, quote=False) in page or "&lt;script&gt;" in page
@@ -144,6 +170,14 @@ def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
     assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
 
 
+def test_a_groups_own_work_is_no_copy(graded_class, tmp_path, monkeypatch):
+    outline = tmp_path / "course.toml"
+    outline.write_text(f'[topics.{NAME}]\n[groups]\nowls = ["dan", "eve"]\n', "utf-8")
+    monkeypatch.setattr(groups, "OUTLINE", read_outline(outline))
+    said = section(write_report(graded_class, TOPIC, tmp_path / "page.html").read_text("utf-8"), "alike")
+    assert "No two students handed in the same weights" in said and "eve" not in said
+
+
 def test_equal_weights_whatever_their_record(page):
     assert "self_attention_task.safetensors, 2 times the same weights: dan, eve" in section(page, "alike")
 
@@ -177,6 +211,7 @@ def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
     assert "4 × self_attention_question" in section(page, "exercises")
     said = section(page, "ungraded")
     assert "bea: changed since it was graded" in said and "handed in nothing: gus." in said
+    assert re.search(r"handed in</dt><dd>6 of 7</dd>", page)
 
 
 def test_work_that_was_taken_away_keeps_points_and_is_told(graded_class, tmp_path):

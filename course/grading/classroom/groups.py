@@ -1,0 +1,141 @@
+"""Groups of `course.toml`: what one member handed in last counts for all of them, and so do points given by hand.
+
+Each member has the work in `submitted/` and a grade in the gradebook, as nbgrader knows no groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from course.grading.classroom.classroom import Classroom
+from course.grading.gradebook.scores import Marks
+from course.grading.gradebook.topic_lock import topic_lock
+from course.grading.intake.attempts import Attempt, attempt_in, share
+from course.outline import Group
+from course.syllabus import OUTLINE, Topic
+
+
+def groups_in(topic: Topic) -> list[Group]:
+    """The groups that hand in a topic together."""
+    return OUTLINE.groups_in(topic.folder) if OUTLINE is not None else []
+
+
+def group_of(topic: Topic, student: str) -> tuple[str, ...]:
+    """The students who hand in a topic with a student, who is one of them."""
+    return next((group.members for group in groups_in(topic) if student in group.members), (student,))
+
+
+def one_of_each(topic: Topic, students: Iterable[str]) -> list[str]:
+    """The students, but of each group only the first: members' work is the same and no copy."""
+    students = list(students)
+    firsts = {next((one for one in group_of(topic, student) if one in students), student) for student in students}
+    return [student for student in students if student in firsts]
+
+
+def share_work(classroom: Classroom) -> list[str]:
+    """Have the newest hand-in of each group lie in the folders of all its members, and say for whom it is new.
+
+    What it replaces there is kept. Where nothing says which of several is the newest, all stay as they are.
+
+    Raises:
+        Problem: the topic is being graded just now.
+    """
+    groups = groups_in(classroom.topic)
+    if not groups:
+        return []
+    with topic_lock(classroom.root, classroom.topic.folder):
+        return [note for group in groups for note in _share_work(classroom, group)]
+
+
+def _share_work(classroom: Classroom, group: Group) -> Iterator[str]:
+    works = _works(classroom, group)
+    if not works:
+        return
+    newest = _newest(works)
+    if newest is None:
+        stamp = "Put a timestamp.txt beside each of them"
+        yield f"{group.name}: {_listed(list(works))} handed in other work, and nothing says which is newer. {stamp}"
+        return
+    new = [one for one in group.members if one not in works or works[one].digest != works[newest].digest]
+    for student in new:
+        place = classroom.submitted(student)
+        share(classroom.root, student, classroom.topic.folder, works[newest], place)
+    if new:
+        yield f"{group.name}: what {newest} handed in counts for {_listed(new)}, too"
+
+
+def _works(classroom: Classroom, group: Group) -> dict[str, Attempt]:
+    """What each member of a group has in `submitted/`."""
+    works = {student: attempt_in(classroom.submitted(student)) for student in group.members}
+    return {student: work for student, work in works.items() if work is not None}
+
+
+def _newest(works: dict[str, Attempt]) -> str | None:
+    """Whose work came last; None where that is unknown, and the works differ."""
+    if len({work.digest for work in works.values()}) == 1:
+        return next(iter(works))
+    came = {student: work.came for student, work in works.items() if work.came}
+    if len(came) < len(works):
+        return None
+    latest = max(came.values())
+    last = [student for student in works if came[student] == latest]
+    return last[0] if len({works[student].digest for student in last}) == 1 else None
+
+
+def share_points(classroom: Classroom) -> list[str]:
+    """Give points and comments that a person gave one member to those with the same work who have none yet."""
+    from nbgrader.api import Gradebook
+
+    groups = groups_in(classroom.topic)
+    if not groups:
+        return []
+    with Gradebook(classroom.coursedir().db_url) as gradebook:
+        notes = [note for group in groups for note in _share_points(classroom, gradebook, group)]
+        gradebook.db.commit()
+    return notes
+
+
+def _share_points(classroom: Classroom, gradebook: Any, group: Group) -> Iterator[str]:
+    works = _works(classroom, group)
+    for first in works:
+        same = [student for student in works if works[student].digest == works[first].digest]
+        if first == same[0] and len(same) > 1:
+            marks = _marks(classroom.topic, gradebook, same)
+            for name in sorted(set().union(*(one.grades for one in marks.values()))):
+                yield from _share_cell(name, marks, group)
+
+
+def _marks(topic: Topic, gradebook: Any, students: Sequence[str]) -> dict[str, Marks]:
+    """What the gradebook has of those students who are graded."""
+    from nbgrader.api import MissingEntry
+
+    found = {}
+    for student in students:
+        try:
+            found[student] = Marks(gradebook, topic.folder, topic.folder, student)
+        except MissingEntry:
+            continue
+    return found
+
+
+def _share_cell(name: str, marks: dict[str, Marks], group: Group) -> Iterator[str]:
+    grades = {student: one.grades[name] for student, one in marks.items() if name in one.grades}
+    given = [one for one in grades if grades[one].manual_score is not None and not grades[one].needs_manual_grade]
+    new = [one for one in grades if one not in given] if given else []
+    for student in new:
+        grade, example = grades[student], grades[given[0]]
+        grade.manual_score, grade.extra_credit = example.manual_score, example.extra_credit
+        grade.needs_manual_grade = False
+        theirs, ours = (marks[one].comments.get(name) for one in (student, given[0]))
+        if theirs is not None and ours is not None and theirs.manual_comment is None:
+            theirs.manual_comment = ours.manual_comment
+    if new:
+        yield f"{group.name}: the points that you gave {given[0]} for {name} count for {_listed(new)}, too"
+    if len({grades[one].manual_score for one in given}) > 1:
+        told = _listed([f"{one} ({grades[one].manual_score:g})" for one in given])
+        yield f"{group.name}: you gave other points for {name} to {told}, so nothing is changed there"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

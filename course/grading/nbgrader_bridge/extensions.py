@@ -1,0 +1,45 @@
+"""Extensions of `course.toml`, kept where nbgrader keeps them: as the extension of a submission in its gradebook."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from course.files import write_atomically
+from course.syllabus import OUTLINE
+
+GIVEN = Path(".course", "extensions.json")
+"""The seconds that `course.toml` gave, by topic and student: those are taken back with their line, and no others."""
+
+
+def give_extension(submission: Any) -> None:
+    """Give a submission of the gradebook the extension that `course.toml` names, or take back one it named before.
+
+    An extension that somebody granted in nbgrader stays where `course.toml` says nothing of the student.
+    """
+    if OUTLINE is None or OUTLINE.carried:
+        return
+    topic, student = submission.assignment.name, submission.student.id
+    kept = _read(OUTLINE.path.parent / GIVEN)
+    before = kept.get(topic, {}).get(student)
+    now = OUTLINE.extended(topic).get(student)
+    if submission.assignment.duedate is None:  # from which nbgrader would count
+        now = None
+    if now is not None:
+        submission.extension = now
+    elif before is not None and submission.extension == timedelta(seconds=before):
+        submission.extension = None
+    if (now.total_seconds() if now else None) != before:
+        kept.setdefault(topic, {}).pop(student, None)
+        if now is not None:
+            kept[topic][student] = now.total_seconds()
+        write_atomically(OUTLINE.path.parent / GIVEN, json.dumps(kept, indent=1, ensure_ascii=False).encode())
+
+
+def _read(path: Path) -> dict[str, dict[str, float]]:
+    try:
+        return {topic: dict(given) for topic, given in json.loads(path.read_text("utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
