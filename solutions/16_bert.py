@@ -623,7 +623,7 @@ stack = sum(m.weight.numel() for m in model.layers.modules() if isinstance(m, nn
 print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2 + stack // 16:,}")
 
 # %% [markdown]
-# QLoRA loses nothing against LoRA here, with a seventh of the bytes. The head alone does worse. In ten of our trainings it was right between 69 % and 95 % of the time. The vector of `[CLS]` was never asked for anything in pretraining, and a little training of the stack shows it where to look.
+# QLoRA loses hardly anything against LoRA here, with a seventh of the bytes. The head alone does worse. In ten of our trainings it was right between 69 % and 95 % of the time. The vector of `[CLS]` was never asked for anything in pretraining, and a little training of the stack shows it where to look.
 #
 # ## Play
 #

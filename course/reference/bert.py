@@ -53,8 +53,8 @@ def pack_pairs(
     opened = [F.pad(F.pad(a, (1, 0), value=cls), (0, 1), value=sep) for a in first]  # [cls] a [sep]
     closed = [opened[0][:0]] * len(first) if second is None else [F.pad(b, (0, 1), value=sep) for b in second]
     rows = [torch.cat(pair) for pair in zip(opened, closed, strict=True)]
-    segments = [torch.arange(len(row)) >= len(a) for row, a in zip(rows, opened, strict=True)]
-    mask = [torch.ones(len(row), dtype=torch.bool) for row in rows]
+    segments = [torch.arange(len(row), device=row.device) >= len(a) for row, a in zip(rows, opened, strict=True)]
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in rows]
     ids, segment, real = (pad_sequence(part, batch_first=True) for part in (rows, segments, mask))
     return ids, segment.long(), real
 
@@ -207,14 +207,15 @@ def best_span(start: Tensor, end: Tensor, mask: Tensor, longest: int) -> Tensor:
     return torch.stack([best // T, best % T], 1)
 
 
-def nf4_levels() -> Tensor:
+def nf4_levels(device: torch.device | None = None) -> Tensor:
     """The sixteen levels of 4-bit NormalFloat, ascending from -1 to 1, with 0 among them, float32 (16,).
 
     They are quantiles of the normal distribution, eight above 0 and seven below, divided by the largest.
     """
     offset = (1 - 1 / 30 + 1 - 1 / 32) / 2
-    above, below = (torch.special.ndtri(torch.linspace(offset, 0.5, n, dtype=torch.float64)[:-1]) for n in (9, 8))
-    levels = torch.cat([-below, torch.zeros(1), above.flip(0)])
+    like = {"dtype": torch.float64, "device": device}
+    above, below = (torch.special.ndtri(torch.linspace(offset, 0.5, n, **like)[:-1]) for n in (9, 8))
+    levels = torch.cat([-below, torch.zeros_like(above[:1]), above.flip(0)])
     return (levels / levels.max()).float()
 
 
@@ -261,7 +262,7 @@ class QLoRALinear(nn.Module):
             raise ValueError(f"a rank of {r} leaves nothing to learn. It must be at least 1")
         W = base.weight.detach()
         self.shape, self.scaling = W.shape, alpha / r
-        self.register_buffer("levels", nf4_levels().to(W.device), persistent=False)
+        self.register_buffer("levels", nf4_levels(W.device), persistent=False)
         codes, scales = quantise(W, self.levels, block)
         self.register_buffer("codes", codes)
         self.register_buffer("scales", scales)

@@ -30,6 +30,7 @@ NO_TENSORS = {
     *("multi_head_parameters", "sinusoidal", "shift_matrix", "alibi_bias", "causal_mask", "warmup_schedule"),
     *("lora_parameters", "order_properties", "count_pairs", "merge_pair", "train_bpe", "bpe_encode", "bpe_decode"),
     *("wordpiece_encode", "eliza", "receptive_field", "ctc_collapse", "decoder_parameters", "chat_ids"),
+    *("next_sentence_pairs", "span_corrupt"),
 }
 """Exercises whose reference is given none, so that it makes what it makes on the default device."""
 NOT_ON_META = {

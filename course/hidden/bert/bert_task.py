@@ -21,28 +21,20 @@ KNOWS = "hidden words, better than by how frequent they are"
 
 
 class Known:
-    """What a model knows: `words(ids, mask)` as logits, and a classifier that is right for a `share` of new nouns.
+    """What a model knows: `words(ids, mask)` as logits, and a classifier that is right for a `share` of new nouns."""
 
-    With `in_place`, it says something else of what it read last before it was fine-tuned once. Nothing else of one
-    case shows in another, since all cases of a process share this object.
-    """
-
-    def __init__(self, words, share, in_place=False):
-        self.words, self.share, self.in_place = words, share, in_place
-        self.read_last = self.spoiled = torch.empty(0)
+    def __init__(self, words, share):
+        self.words, self.share = words, share
 
     def __call__(self, ids, segments, mask):
         """What it reads, in place of vectors: (B, T, 2). Word logits follow from it."""
-        shift, self.spoiled, self.read_last = torch.equal(ids, self.spoiled), torch.empty(0), ids
-        return torch.stack([ids + shift, mask], -1).float(), torch.zeros(len(ids), 2)
+        return torch.stack([ids, mask], -1).float(), torch.zeros(len(ids), 2)
 
     def word_logits(self, words):
         ids, mask = words.long().unbind(-1)
         return self.words(ids, mask.bool()).float()
 
     def finetuned(self, ids, segments, mask, labels):
-        if self.in_place:
-            self.spoiled, self.read_last = self.read_last, torch.empty(0)
         return lambda ids, segments, mask: self.about(ids)
 
     def about(self, ids):
@@ -229,11 +221,6 @@ bert_task.mistakes(
     "model learn, or the head alone?",
     fine_tuned_too_little=Known(best, 0.7),
     fine_tuned_nearly_enough=Known(best, 0.8),
-)
-bert_task.mistakes(
-    "Fine-tuning changed the pretrained model itself. Fine-tune twice with other labels. What does the second one "
-    "begin with?",
-    trains_the_model_itself=Known(best, 1.0, in_place=True),
 )
 bert_task.mistakes(
     "Hidden words are guessed better than by frequency, but not well. Was the loss still falling at the end? Does the "

@@ -33,7 +33,7 @@ PREDICTIONS = (
         ),
         right(
             "its weights fall on fewer levels, so they come back less exact",
-            "Divided by 2, they lie between -0.1 and 0.2, and only five of the sixteen levels are there.",
+            "Divided by 2, they lie between -0.1 and 0.2, and only four of the sixteen levels are there.",
         ),
         wrong(
             "all its weights become zero",

@@ -16,7 +16,7 @@ from course.reference.lora import LoRALinear as Right
         "Do you freeze before the new layers are in, or after? What happens to A and B in each order?",
         "A layer belongs to its owner: `model.get_submodule('first')` has the attribute `q`. Who owns `head`?",
     ),
-    forbidden=("peft",),
+    forbidden=("peft", "blocks.add_low_rank"),
 )
 def add_lora(rng):
     """What learns afterwards, by name and count, that the model computes the same, and which calls must be refused."""

@@ -63,7 +63,7 @@ def _right_for(share, images):
         "weights that are nearly right?",
         "Compare model.state_dict() with pretrained.weights(), tensor by tensor. Which have changed?",
     ),
-    forbidden=("peft",),
+    forbidden=("peft", "blocks.add_low_rank"),
 )
 def lora_task(rng):
     """Held-out negatives, the base to the last bit, and how many numbers learned. The judge reads them from the state.

@@ -13,6 +13,7 @@ from course.reference import masking as reference
         "Print the chosen tokens first. Then print which of the three things became of each of them.",
         "Print ids, inputs and labels below each other. Which positions of the labels are not -100, and what is there?",
     ),
+    forbidden=("blocks.mlm_corrupt",),
 )
 def mlm_corrupt(rng):
     """Its rules on ragged text, its frequencies on a text of one word, and each token chosen on its own."""
