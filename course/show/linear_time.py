@@ -65,6 +65,7 @@ def steps_by_token(steps: Tensor) -> Figure:
 def costs(places: Sequence[int], took: Mapping[str, Sequence[float]], kept: Mapping[str, Sequence[float]]) -> Figure:
     """Microseconds for one token more, and bytes that are kept, against the length of the text; a curve for each."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
@@ -75,6 +76,8 @@ def costs(places: Sequence[int], took: Mapping[str, Sequence[float]], kept: Mapp
             axes.set_xticks(places[::2], [f"{length:,}" for length in places[::2]])
             axes.set_xlabel("tokens before it")
         left.set(title="Time for one more token", ylabel="microseconds")
+        left.set_ylim(1, 2 * max(map(max, took.values())))
+        left.yaxis.set_minor_formatter(NullFormatter())  # else 2 and 3 times a power of ten are written, too
         right.set(title="What is kept", ylabel="bytes")
         right.legend(loc="upper left")
         said = "; ".join(

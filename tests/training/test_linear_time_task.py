@@ -68,4 +68,4 @@ def test_small_steps_do_not(seed):
 
 
 def test_a_loop_without_steps_does_not():
-    assert verdict_on("linear_time_task", trained(0, forgets="step")).score == 0
+    assert verdict_on("linear_time_task", trained(0, schedule=None, forgets="step")).score == 0
