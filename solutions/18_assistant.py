@@ -117,7 +117,7 @@ show.assistant.learned_tokens(ids, learned)
 #
 # ### Exercise: `sequence_log_prob` (about 15 minutes)
 #
-# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Do not use `F.cross_entropy` or `F.nll_loss`.
+# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Results must be finite for logits in the thousands. Do not use `F.cross_entropy` or `F.nll_loss`.
 
 
 # %% solution="sequence_log_prob"
