@@ -117,7 +117,7 @@ show.assistant.learned_tokens(ids, learned)
 #
 # ### Exercise: `sequence_log_prob` (about 15 minutes)
 #
-# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Do not use `F.cross_entropy` or `F.nll_loss`.
+# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Results must be finite for logits in the thousands. Do not use `F.cross_entropy` or `F.nll_loss`.
 
 
 # %% solution="sequence_log_prob"
@@ -176,7 +176,7 @@ for step in range(13):
 # %% [markdown]
 # The form is there after a few steps. It says one sentence and stops. (A � is a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
 #
-# We tuned the same predictor for 25 minutes, on 40,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
+# We tuned the same predictor for 25 minutes, on 39,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
 # %%
 assistant = blocks.GPT(**wordnet.SIZES).load_published(chat.weights()).eval()

@@ -164,9 +164,10 @@ def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:
     places = torch.arange(len(p)) + GAP * flattery
     for count, (colour, named) in enumerate(zip(BY_FLATTERY, ("no flattery", "one phrase", "two", "three"))):
         some = flattery == count
-        x, width = places[some].double(), 1.0 if count < 3 else 3.0
-        axes.bar((x + (width - 1) / 2).numpy(), p[some].numpy(), width=width, color=colour)
-        axes.step(x.numpy(), p_ref[some].numpy(), where="mid", color=AMBER, linewidth=1.0)
+        x = places[some].double()
+        edges = torch.cat([x - 0.5, x[-1:] + (0.5 if count < 3 else 2.5)]).numpy()
+        axes.stairs(p[some].numpy(), edges, fill=True, color=colour)
+        axes.stairs(p_ref[some].numpy(), edges, baseline=None, color=AMBER, linewidth=1.0)
         middle, aligned = (float(x.mean()), "center") if count < 3 else (float(x.max()), "left")
         share = f"{named}\n{float(p[some].sum()):.0%}"
         shade: dict[str, Any] = {"color": colour if colour != GREY else QUIET, "fontsize": 9}

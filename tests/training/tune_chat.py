@@ -27,7 +27,7 @@ from course.reference import assistant, lora
 from tests.training import wordnet_text
 from tests.training.pretrain_gpt import rate
 
-SEED, STEPS, BATCH, RANK = 0, 6_000, 32, 16
+SEED, STEPS, BATCH, RANK = 0, 1_200, 32, 16
 RATE, CLIP = 4e-3, 1.0
 TARGETS = ("W_q", "W_k", "W_v", "W_o", "W_gate", "W_up", "W_down")
 PATCHES, LONGEST = 17, 90
@@ -201,7 +201,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wordnet", type=Path, help="the folder with data.noun; else Debian's package is fetched")
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--minutes", type=float, default=25.0, help="where the learning rate is zero at the latest")
+    parser.add_argument("--minutes", type=float, default=120.0, help="when the learning rate is zero at the latest")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     train(wordnet_text.read(asked.wordnet).train, asked.steps, asked.minutes)

@@ -34,7 +34,9 @@ def dpo_loss(rng):
     yield judged("a high price", asked(3, 2.0))
     yield judged("a single pair", asked(1, 0.3))
     yield judged("long answers", asked(11, 0.2, scale=40.0))
-    yield judged("answers that have moved by thousands", asked(5, 0.5, scale=5000.0), public=True)
+    *four, beta = asked(5, 0.5, scale=5000.0)
+    four[0][1] = four[1][1] - 30_000  # one pair at least has moved the wrong way, whatever is drawn
+    yield judged("answers that have moved by thousands", (*four, beta), public=True)
     chosen, rejected, _, _, beta = asked(5, 0.4)
     same = (chosen, rejected, chosen.clone(), rejected.clone(), beta)
     yield judged("the policy is the reference", same, weight=0.5, public=True).counts_with(SMALL)

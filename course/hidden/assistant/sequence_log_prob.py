@@ -34,7 +34,7 @@ def sequence_log_prob(rng):
     yield call("a row with nothing learned", logits, ids, learned, public=True)
     yield call("a single token", *asked(2, 1, 5), weight=0.5, public=True).counts_with(SMALL)
     logits, ids, learned = asked(2, 7, 5)
-    yield call("large logits", 100 * logits, ids, learned)
+    yield call("logits of thousands", 1000 * logits, ids, learned, public=True)
     yield call("float32", *asked(3, 4, 6, dtype=torch.float32), public=True)
     logits, ids, learned = asked(4, 3, 5)
     yield call(
