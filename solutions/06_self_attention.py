@@ -377,7 +377,7 @@ show.self_attention.costs(attention_cost, crossover_length, d=512)
 # looks for attention that costs less.
 #
 # <!-- needs: 17_linear_time -->
-# Topic 17 builds three layers that read such a text with a state of fixed size, and measures what they save.
+# Topic 17 builds four layers that read such a text with a state of fixed size, and measures what they save.
 #
 # ## What it cannot see
 #

@@ -766,7 +766,7 @@ show.encoder_decoder.by_length(lengths, curves)
 #
 # ### What a long text costs
 #
-# A recurrent layer reads $T$ tokens in $T$ steps, and each step waits for the one before. In a Transformer's layer **no token waits for another**. It has two steps whatever the length, attention and then feed-forward. The next cells send one text through a GRU and through a Transformer layer, forwards and backwards, with a vector of width 64 for each token. The Transformer's layer has twice as many weights, $12 D^2$ beside $3 \cdot 2 D^2$ in the GRU's two gates and candidate.
+# A GRU reads $T$ tokens in $T$ steps, and each step waits for the one before. In a Transformer's layer **no token waits for another**. It has two steps whatever the length, attention and then feed-forward. The next cells send one text through a GRU and through a Transformer layer, forwards and backwards, with a vector of width 64 for each token. The Transformer's layer has twice as many weights, $12 D^2$ beside $3 \cdot 2 D^2$ in the GRU's two gates and candidate.
 
 # %%
 predict("recurrent_layer_on_one_thread")

@@ -395,7 +395,9 @@ for r in (1, 2, 4, 8, 16, 40):
 # | trainable parameters (less than a tenth of the reader) | at most 2,500 |
 # | base weights that have changed, even in the last bit | none |
 #
-# A part of the points comes from 60 % on. # You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. A learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
+# A part of the points comes from 60 % on.
+#
+# You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. A learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
 
 
 # %% solution="lora_task"

@@ -652,11 +652,14 @@ show.gpt.sampler(dictionary, next_token)
 #   fit the law with a second term for the data. A. Holtzman and others, [The curious case of neural text degeneration](https://arxiv.org/abs/1904.09751) (2020), invented top-p. C. Olsson and others,
 #   [In-context learning and induction heads](https://arxiv.org/abs/2209.11895) (2022), watched induction appear.
 #
+# <!-- needs: 16_bert -->
+# - **Next.** A GPT sees only the words before. Topic 16 trains a model that sees both sides, and teaches it a task from fifty labels.
+#
 # <!-- needs: 18_assistant -->
-# - **Next.** A GPT goes on with your text. Topic 18 makes an assistant of this one, by chats, pictures and what people prefer.
+# - **An assistant.** A GPT goes on with your text. Topic 18 makes an assistant of this one, by chats, pictures and what people prefer.
 #
 # <!-- without: 18_assistant -->
-# - **Next.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
+# - **An assistant.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
 #   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
 
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 16 Learn first, then specialise: BERT, T5, QLoRA
 #
-# Somebody has marked fifty sentences by hand. A sentence gets a 1 if its subject is an animal.
+# A student has labelled fifty sentences by hand. A sentence gets a 1 if its subject is an animal.
 #
 # | sentence | label |
 # |---|---|
@@ -10,16 +10,24 @@
 #
 # Now answer for `that fox waits .` You know the answer, although no label was about a fox. You have met foxes in other sentences, and they growled and slept there.
 #
-# A network that learns from these fifty labels alone cannot do that. But sentences *without* labels cost nothing, and we have as many as we like. **Can a network read first, and learn the task afterwards?** In 2018 a model called BERT showed that it can, and most of the language models you will meet at work are made in these two steps.
+# A network that learns from these fifty labels alone cannot do that. But sentences *without* labels cost nothing, and we have as many as we like. **Can a network read first, and learn the task afterwards?** In 2018 a model called BERT showed that it can. Most language models that you will meet at work begin with these two steps.
+#
+# <!-- needs: 15_gpt -->
+# The GPT of topic 15 reads from left to right, because it has to write. BERT only has to understand, so each word may look at both sides.
 #
 # **You will**
 #
-# - write BERT, which reads one sentence or two, and what it learns from
+# - write BERT, which reads one sentence or two, and its loss
 # - pretrain it on hidden words, and fine-tune it on fifty labels
-# - write the other form of hidden words, T5's, and the best answer span of a text
+# - hide whole stretches of words, as T5 does, and find the stretch of a text that answers a question
 # - store a model in four bits a weight and fine-tune it all the same, which is QLoRA.
 #
-# **You need** masked words and masks (topic 09), the encoder layer (topic 10), LoRA (topic 12) and pieces of words (topic 13). Nine exercises, one training task and one written question take about three hours. The training takes ten seconds. Call `hint("pack_pairs")` if you are stuck.
+# **You need** masked words and masks, the encoder layer of a Transformer, LoRA, and pieces of words.
+#
+# <!-- needs: 09_masking, 10_encoder_decoder, 12_lora, 13_tokens -->
+# They are in topics 09, 10, 12 and 13.
+#
+# Nine exercises, one training task and one written question take about 180 minutes. The training takes ten seconds. Call `hint("pack_pairs")` if you are stuck.
 
 # %%
 import copy
@@ -39,16 +47,16 @@ from course.data import beings
 #
 # | step | text | labels | what the model learns |
 # |---|---|---|---|
-# | **pretraining** | any number of sentences | none, hidden words are the labels | which words go together |
-# | **fine-tuning** | fifty sentences | 0 or 1 | which of these things the task asks for |
+# | pretraining | any number of sentences | none, hidden words are the labels | which words go together |
+# | fine-tuning | fifty sentences | 0 or 1 | which of these things the task asks for |
 #
-# BERT is the encoder of topic 10. Every word sees every other word, and comes out as a vector. Those vectors are put to several uses. The vector of a hidden word says which word it was. The first token is no word at all. It is called `[CLS]`, for *classification*, and its vector stands for the whole sentence.
+# BERT is the encoder of a Transformer (topic 10). Every word sees every other word, and comes out as a vector. The vector of a hidden word says which word it was. The first token is no word at all. It is called `[CLS]`, for *classification*, and its vector stands for the whole sentence.
 #
-# **Dimensions.** A batch has $B$ rows of $T$ tokens. A vector has width $D$, and the vocabulary has $V$ words.
+# **Dimensions.** A batch has $B$ rows of $T$ tokens. A vector has width $D$, attention has $h$ heads, and the vocabulary has $V$ words. In LoRA's formula, $B$ is a matrix.
 #
 # ## Sentences side by side
 #
-# BERT cuts text into WordPiece tokens, as you did in topic 13. Our small language has whole words, so here a token is a word or a special token. BERT reads one sentence or two. Take $a = (5, 6)$ and $b = (7)$. In the same batch there are $a = (8)$ and $b = (9, 4, 9)$. Let `[CLS]` be 101 and `[SEP]` be 102. These are the three tensors that BERT gets.
+# BERT cuts text into WordPiece tokens (topic 13). Our grammar has whole words, so here a token is a word or a special token. BERT reads one sentence or two. Take $a = (5, 6)$ and $b = (7)$. In the same batch there are $a = (8)$ and $b = (9, 4, 9)$. Let `[CLS]` be 101 and `[SEP]` be 102. These are the three tensors that BERT gets.
 #
 # | | | | | | | | |
 # |---|---|---|---|---|---|---|---|
@@ -94,16 +102,16 @@ check("pack_pairs", pack_pairs)
 # %% [markdown]
 # ## The model
 #
-# Three embeddings are added for each token, one for its word, one for its position and one for its segment. The sum goes through a norm. Take $D = 2$ and a token with word $(1, 0)$, position $(0, 2)$ and segment $(0, 1)$. The sum is $(1, 3)$. Its mean is 2 and its deviation 1, so the norm makes it $(-1, 1)$. The encoder layers follow.
+# Three embeddings are added for each token, one for its word, one for its position and one for its segment. The sum goes through a norm. Take $D = 2$ and a token with word $(1, 0)$, position $(0, 2)$ and segment $(0, 1)$. The sum is $(1, 3)$. Its mean is 2 and its standard deviation 1, so the norm makes it $(-1, 1)$. The encoder layers follow.
 #
 # $$x = \text{norm}\big(\text{words}[\text{id}] + \text{positions}[t] + \text{segments}[s]\big)$$
 #
 # Two kinds of logits come from the vectors behind the last layer.
 #
-# - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied, as in topic 10.
+# - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied (topic 10).
 # - **Pairs.** The vector of `[CLS]` goes through a linear layer and a tanh, and then through another linear layer to two logits.
 #
-# The next cell gives you the weights. The initial deviation of the tables, $1/\sqrt{D}$, matters here, as you can try out at the end. `blocks.EncoderLayer` is topic 10's layer in its post-norm form.
+# The next cell gives you the weights. The initial standard deviation of the tables, $1/\sqrt{D}$, matters here, as you can try out at the end. `blocks.EncoderLayer` is an encoder layer with post-norm (topic 10).
 
 
 # %%
@@ -159,7 +167,7 @@ check("Bert", Bert)
 # %% [markdown]
 # ## What it learns from
 #
-# Topic 09's `mlm_corrupt` hides words. A label of −100 says that a word is not asked for. The other labels are the hidden words. BERT learned from a second task at the same time. It got two sentences, and it had to say whether the second one follows the first in a text. So its loss has two parts.
+# `mlm_corrupt` (topic 09) hides words by BERT's recipe. A label of −100 says that a word is not asked for. The other labels are the hidden words. BERT learned from a second task at the same time. It got two sentences, and it had to say whether the second one follows the first in a text. So its loss has two parts.
 #
 # Suppose two words of a batch are hidden, and the model gives the right ones the probabilities $\tfrac12$ and $\tfrac18$. The mean of their losses is $(0.693 + 2.079) / 2 = 1.386$. Two pairs get the right answer with probability $0.8$ and $0.5$, which costs $(0.223 + 0.693) / 2 = 0.458$. The loss is the sum, $1.844$.
 #
@@ -194,7 +202,7 @@ print(f"{pretraining_loss(word_logits, labels, pair_logits, is_next):.3f}")
 #
 # ### Exercise: `next_sentence_pairs` (about 15 minutes)
 #
-# Go through all neighbours in order, and through each document by itself. A stranger is any sentence of **another** document. It must not *equal* the true second sentence, since the same sentence can stand in two documents. There is always such a sentence, and every one must be possible. Let all chance come from `generator`. In this course 1 means "is next". BERT's own code has it the other way round.
+# Go through all neighbours in order, and through each document by itself. A stranger is any sentence of **another** document. It must not *equal* the true second sentence, since the same sentence can stand in two documents. At least one sentence fits, and each one that fits must be possible. Let all chance come from `generator`. In this course 1 means "is next". BERT's own code has it the other way round.
 
 
 # %% solution="next_sentence_pairs"
@@ -232,7 +240,7 @@ check("next_sentence_pairs", next_sentence_pairs)
 # | inputs | Thank you `<X>` me to your party `<Y>` week |
 # | targets | `<X>` for inviting `<Y>` last `<Z>` |
 #
-# In the targets each sentinel announces the words of its span. One more sentinel, `<Z>`, says that all is told. So the model must also find out how many words are missing.
+# In the targets each sentinel announces the words of its span. One more sentinel, `<Z>`, ends the targets. So the model must also find out how many words are missing.
 #
 # ### Exercise: `span_corrupt` (about 15 minutes)
 #
@@ -267,7 +275,7 @@ for name, ids in zip(("inputs", "targets"), found):
 # %% [markdown]
 # ## Fifty labels
 #
-# Back to the goat and the ladder. `beings` is a small language about ten animals and ten things. Three sentences in four have a verb that only one kind does, since a fox growls and a lamp flickers. The **labelled** sentences are harder. Their verbs are neutral, so only the subject tells. A second noun may stand behind a preposition, and it distracts. And labels are given for half of the nouns only. You are asked about the other half.
+# Back to the goat and the ladder. `beings` is a grammar of small sentences about ten animals and ten things. Three sentences in four have a verb that only one kind does, since a fox growls and a lamp flickers. The **labelled** sentences are harder. Their verbs are neutral, so only the subject tells. A second noun may stand behind a preposition, and it distracts. And labels are given for half of the nouns only. You are asked about the other half.
 
 # %%
 V = len(beings.words())
@@ -277,10 +285,11 @@ for sentence in beings.language().draw_sentences(4, torch.Generator().manual_see
 
 def split(number, labels=beings.LABELS):
     """Labelled sentences about half of the nouns, and 300 about the other half."""
-    dice = torch.Generator().manual_seed(number)
-    with_labels, without = beings.halves(dice)
-    parts = beings.labelled(labels, with_labels, dice), beings.labelled(300, without, dice)
-    return [(ids, torch.zeros_like(ids), mask, label) for ids, mask, label in parts]
+    generator = torch.Generator().manual_seed(number)
+    with_labels, without = beings.halves(generator)
+    learned = beings.labelled(labels, with_labels, generator)
+    asked = beings.labelled(300, without, generator)
+    return [(ids, torch.zeros_like(ids), mask, label) for ids, mask, label in (learned, asked)]
 
 
 for name, (ids, _, _, labels) in zip(("with labels", "asked about"), split(0)):
@@ -288,7 +297,7 @@ for name, (ids, _, _, labels) in zip(("with labels", "asked about"), split(0)):
         print(f"{name}, {label}: {beings.decode(ids[labels == label][0])}")
 
 # %% [markdown]
-# The classifier is a BERT with a **head**, which is one linear layer on the vector of `[CLS]`. `tune` is a training loop as you have written many. Its learning rate is small, because the weights of the body are already good.
+# The classifier is a BERT, the *body*, with a **head**, which is one linear layer on the vector of `[CLS]` and no head of attention. `tune` is a training loop like those that you have written. Its learning rate is small, because the weights of the body are already good.
 
 
 # %%
@@ -305,7 +314,7 @@ class Classifier(nn.Module):
 
 
 def tune(classifier, ids, segments, mask, labels, lr=1e-3):
-    """Fine-tunes what can learn in a classifier: twelve epochs of batches of ten."""
+    """Fine-tunes what can learn in a classifier: twelve passes, in batches of ten."""
     learning = [p for p in classifier.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=lr)
     classifier.train()
@@ -327,11 +336,18 @@ predict("nouns_without_labels")
 #
 # Write a loop and a method.
 #
-# **`train(model, batches)` pretrains.** A batch holds the ids and the mask of 64 single sentences of similar length, $(64, T)$ each. All segments are 0. The budget is 64,000 sentences, which makes 1,000 batches (four times as many on a GPU). Hide words anew in each batch, with `blocks.mlm_corrupt(ids, special, V, mask_id, generator, p)`, which works like yours of topic 09. `beings.is_special(ids)` and `beings.mask_id()` help. Our sentences are short, so hide 30 % instead of 15 %. The loss is the cross-entropy of the **hidden words only**. A post-norm stack needs some care. We use AdamW with a learning rate of 0.006. It rises over the first tenth of the `len(batches)` steps and then falls to zero. Gradients are clipped to a norm of 1. Call `batches.log(loss)` in each step.
+# **`train(model, batches)` pretrains.** A batch holds the ids and the mask of 64 single sentences of similar length, $(64, T)$ each. All segments are 0. The budget is 64,000 sentences, which makes 1,000 batches (four times as many on a GPU). Hide words anew in each batch, with `blocks.mlm_corrupt(ids, special, V, mask_id, generator, p)`, which follows BERT's recipe (topic 09). `beings.is_special(ids)` and `beings.mask_id()` help. Our sentences are short, so hide 30 % instead of 15 %. The loss is the cross-entropy of the **hidden words only**. A post-norm stack needs some care. We use AdamW, which is Adam with weights that shrink a little in each step. The learning rate rises to 0.006 over the first tenth of the `len(batches)` steps, and then it falls to zero. Gradients are clipped to a norm of 1. Call `batches.log(loss)` in each step.
 #
 # **`finetuned(...)`** is a method of the model. It returns a `Classifier`, tuned on the labels that it is given. It must tune a *copy* of the model, because the judge fine-tunes your model several times, each time on other nouns.
 #
-# The judge asks two things. The **loss on hidden words** is compared with the best possible one, which the language itself knows. Full marks need a loss of at most 0.3 nats a word above it, and 0.6 earns a part. The **accuracy** is that on sentences about nouns without labels, as a mean over five splits of the nouns. Full marks need 85 %. Means of 75 % and 65 % earn a part of the points.
+# For full marks, two measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | loss on hidden words | at most 0.3 nats a word above the grammar |
+# | accuracy on sentences about nouns without labels, a mean over five splits of the nouns | 85 % |
+#
+# A loss of up to 0.6 above the grammar earns part of the points, and so do means of 75 % and 65 %.
 
 
 # %% solution="bert_task"
@@ -429,7 +445,7 @@ show.bert.accuracy_by_labels(numbers, curves)
 #
 # ### Exercise: `best_span` (about 15 minutes)
 #
-# Both ends of an answer must lie where `mask` is True, which is one stretch of each row. An answer has at most `longest` tokens. If a row allows nothing, return $(0, 0)$, which is the place of `[CLS]` and means "no answer".
+# Both ends of an answer must lie where `mask` is True, which is one stretch of each row. An answer has at most `longest` tokens. If a row allows nothing, return $(0, 0)$, which is the position of `[CLS]` and means "no answer".
 
 
 # %% solution="best_span"
@@ -456,9 +472,9 @@ for mask in (torch.tensor([[True, True, True, True]]), torch.tensor([[False] * 4
 # %% [markdown]
 # ## Four bits a weight
 #
-# Our BERT is small. A model of 65 billion weights takes 130 gigabytes in half precision, and few graphics cards hold that much. With LoRA (topic 12) you need not *train* its weights, but they must still be there to compute with. **QLoRA** stores each frozen weight in four bits.
+# Our BERT is small. A model of 65 billion weights takes 130 gigabytes in half precision, which is two bytes a weight, and few graphics cards hold that much. With LoRA (topic 12) you need not *train* its weights, but they must still be there to compute with. **QLoRA** stores each frozen weight in four bits.
 #
-# Four bits hold sixteen numbers. So choose sixteen **levels** between −1 and 1, and store for each weight the number of the nearest one. Trained weights are spread roughly like a normal distribution, with many near 0. **NF4** (4-bit NormalFloat) puts its levels where the weights are. They are quantiles of the normal distribution, eight above 0, seven below, and 0 itself, divided by the largest.
+# Four bits hold sixteen numbers. So choose sixteen **levels** between −1 and 1, and store for each weight the number of the nearest one. This is called **quantisation**. Trained weights are spread roughly like a normal distribution, with many near 0. **NF4** (4-bit NormalFloat) puts its levels where the weights are. They are **quantiles** of the normal distribution, eight above 0, seven below, and 0 itself, divided by the largest. (Half of all numbers lie below the middle quantile, which is 0.)
 
 # %%
 outermost = (1 - 1 / 30 + 1 - 1 / 32) / 2  # not 1, where the quantile is infinite
@@ -537,7 +553,7 @@ for block in (4, 8):
     print(dequantise(codes, scales, NF4, W.shape))
 
 # %% [markdown]
-# With one scale for both rows, the first row comes back as 0.322, −0.182, 0.159 and 0. The large weight of the second row has taken its levels away. Blocks keep such an **outlier** among its neighbours.
+# With one scale for both rows, the first row comes back as 0.322, −0.182, 0.159 and 0. The large weight of the second row has stretched the levels, so few are left for the first. Blocks keep such an **outlier** among its neighbours.
 #
 # ## Fine-tune what you cannot change
 #
@@ -547,7 +563,7 @@ for block in (4, 8):
 #
 # ### Exercise: `QLoRALinear` (about 20 minutes)
 #
-# `A` $(r, \text{in})$ is random and `B` $(\text{out}, r)$ zero, as in topic 12, with the dtype and device of the base. These two alone are parameters. `codes`, `scales` and `bias` are buffers, so call `self.register_buffer(name, tensor)`. The bias is `None` if the base has none. Use your functions and `NF4`. Gradients flow to $A$, to $B$ and through the base to $x$. **Keep neither the base nor any copy of its weights.** The check adds up the bytes of all tensors that it finds in your layer.
+# `A` $(r, \text{in})$ is random and `B` $(\text{out}, r)$ zero, as in LoRA (topic 12), with the dtype and device of the base. These two alone are parameters. `codes`, `scales` and `bias` are buffers, so call `self.register_buffer(name, tensor)`. The bias is `None` if the base has none. Use your functions and `NF4`. Gradients flow to $A$, to $B$ and through the base to $x$. **Keep neither the base nor any copy of its weights.** The check adds up the bytes of all tensors that it finds in your layer.
 
 
 # %% solution="QLoRALinear"
@@ -580,7 +596,7 @@ class QLoRALinear(nn.Module):
 check("QLoRALinear", QLoRALinear)
 
 # %% [markdown]
-# Now all the ways of fine-tuning side by side. `blocks.add_low_rank` is LoRA on the unquantised base. In the last row nothing but the head learns.
+# The next cells compare four ways of fine-tuning. `blocks.add_low_rank` is LoRA on the unquantised base. In the last row nothing but the head learns.
 
 
 # %%
@@ -623,11 +639,11 @@ stack = sum(m.weight.numel() for m in model.layers.modules() if isinstance(m, nn
 print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2 + stack // 16:,}")
 
 # %% [markdown]
-# QLoRA loses hardly anything against LoRA here, with a seventh of the bytes. The head alone does worse. In ten of our trainings it was right between 69 % and 95 % of the time. The vector of `[CLS]` was never asked for anything in pretraining, and a little training of the stack shows it where to look.
+# QLoRA loses hardly anything against LoRA here, with a seventh of the bytes. The head alone does worse. In ten of our trainings it was right between 69 % and 95 % of the time. Pretraining asked nothing of the vector of `[CLS]`. A little training of the stack shows it where to look.
 #
 # ## Play
 #
-# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the language itself. Which verbs give the noun away, and which do not? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in thirty is exchanged for another one.)
+# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the grammar. Which verbs give the noun away, and which do not? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in twenty-five is exchanged for another one.)
 
 # %%
 show.bert.guesser(model)
@@ -635,7 +651,7 @@ show.bert.guesser(model)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# After training with QLoRA you have the codes, $A$ and $B$. A friend still has the original weights in half precision. He adds $\tfrac{\alpha}{r} B A$ to *those*, as `merge` does in topic 12. "My weights are more exact," he says, "so my model can only be better." What is lost, and what would you do? Name something that you would measure. Write four to six sentences.
+# After training with QLoRA you have the codes, $A$ and $B$. A friend still has the original weights in half precision. He adds $\tfrac{\alpha}{r} B A$ to *those*, which is how LoRA is merged (topic 12). "My weights are more exact," he says, "so my model can only be better." What is lost, and what would you do? Name something that you would measure. Write four to six sentences.
 
 # %% [markdown] question="bert_question"
 # The update was trained beside the dequantised base, and its gradients came from the outputs of that base. So $A$ and $B$ have learned the task, and also to make up for some of the rounding of the base. On the original weights that rounding is not there, and the part of the update that corrected it is now an error of its own. The sum is a model that was never trained or tested, and it may be worse or better.
@@ -645,7 +661,7 @@ show.bert.guesser(model)
 # %% [markdown]
 # ## What you built
 #
-# A model that read first and learned its task from fifty labels, in both forms of hidden words, and a way to fine-tune a model that hardly fits into memory.
+# You trained a model that first reads and then learns a task from fifty labels. You hid words in two ways, and you fine-tuned a model whose weights take four bits each.
 #
 # | you wrote | the field says | you meet it again as |
 # |---|---|---|
@@ -666,6 +682,10 @@ show.bert.guesser(model)
 # - **Quantise the scales.** QLoRA stores the scales in eight bits, too ("double quantisation"). How many bits does a weight take then, for blocks of 64?
 # - **Read.** J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe the model and its two tasks in section 3, and question answering in section 4. Y. Liu and others, [RoBERTa](https://arxiv.org/abs/1907.11692) (2019), took out what was not needed. C. Raffel and others, [T5](https://arxiv.org/abs/1910.10683) (2020), compare many ways of hiding words. T. Dettmers and others, [QLoRA](https://arxiv.org/abs/2305.14314) (2023), has NF4 in its appendix.
 #
+# <!-- needs: 17_linear_time -->
+# - **Next.** BERT's attention compares every word with every other one, so the cost grows with the square of the length. Topic 17 builds layers that keep a state of fixed size instead.
+#
+# <!-- without: 17_linear_time -->
 # - **Next.** BERT's attention compares every word with every other one, and so does GPT's. The cost grows with the square of the length. There are models whose state does not grow at all, such as RWKV and Mamba. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023), begin with that problem.
 
 # %%

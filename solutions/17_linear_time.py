@@ -3,7 +3,14 @@
 #
 # Read this sentence once, look away, and say what it was about. You did not keep its words. You kept a summary, and it will not grow much while you read on.
 #
-# A Transformer keeps everything. For each new token it looks at the keys of all tokens before it, so the whole text costs the square of its length. Topic 06 ended there, with texts of 100,000 words.
+# A Transformer keeps everything. For each new token it looks at the keys of all tokens before it, so the whole text costs the square of its length.
+#
+# <!-- needs: 06_self_attention -->
+# Topic 06 ended there, with texts of 100,000 words.
+#
+# <!-- needs: 16_bert -->
+# The BERT of topic 16 has the same cost.
+#
 # The layers of this notebook keep a summary of a fixed size instead. You will measure what that saves, on your own machine, and find out what it costs.
 #
 # **You will**
@@ -12,9 +19,14 @@
 # - build a state space model, and let each token decide how much is remembered, as Mamba does
 # - compute a recurrence over 1,000 steps in ten passes
 # - train a model on short texts and test it on texts four times as long
-# - write RWKV's average, and a layer of experts of which most sleep.
+# - write RWKV's average, and a layer of experts of which a few work on each token.
 #
-# **You need** gates (topic 04), attention (topic 06) and causal masks (topic 09). Nine exercises, one training task and one written question take about 155 minutes. The reading takes another hour. Call `hint("linear_attention")` if you are stuck.
+# **You need** gates, attention and causal masks.
+#
+# <!-- needs: 04_lstm_gru, 06_self_attention, 09_masking -->
+# They are in topics 04, 06 and 09.
+#
+# Nine exercises, one training task and one written question take about 155 minutes. The reading takes another hour. Call `hint("linear_attention")` if you are stuck.
 
 # %%
 import time
@@ -41,9 +53,9 @@ from course.data import copying
 #
 # $$h_t = a_t\, h_{t-1} + b_t$$
 #
-# An LSTM has such a step for its cell, but its gates read the old output, so each step must wait for the one before. Here $a_t$ and $b_t$ come from the token alone. The step is **linear** in the state, and this is why it can be computed for many tokens at once.
+# An LSTM has such a step for its cell, but its gates read the old output, so each step must wait for the one before. Here $a_t$ and $b_t$ come from the token alone. The step is **linear** in the state, and this is why it can be computed for many tokens at once. To compute all states of such a recurrence is called a **scan**.
 #
-# **Dimensions.** A batch has $B$ texts of $T$ tokens. Queries and keys have width $D$, and values $D_v$. A layer has $D$ channels, and in a state space model each of them has $N$ numbers of state.
+# **Dimensions.** A batch has $B$ texts of $T$ tokens. Queries and keys have width $D$, and values $D_v$. A layer has $D$ channels, which are the numbers of a token's vector. In a state space model each channel has $N$ numbers of state.
 #
 # ## Attention with the brackets moved
 #
@@ -65,7 +77,7 @@ from course.data import copying
 #
 # ### Exercise: `linear_attention` (about 15 minutes)
 #
-# Write the causal layer for whole texts. A token sees itself and everything before it. There is no $1/\sqrt D$. You may cumulate $S$ and $z$ with `cumsum`, or make the matrix of weights and mask it. Both are right, and they are expensive in different ways. You may add an epsilon of at most $10^{-6}$ to the divisor. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
+# Write the causal layer for whole texts. A token sees itself and everything before it. There is no $1/\sqrt D$. You may add up $S$ and $z$ with `cumsum`, or make the matrix of weights and mask it. Both are right, and they are expensive in different ways. You may add an epsilon of at most $10^{-6}$ to the divisor. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
 
 
 # %% solution="linear_attention"
@@ -129,7 +141,7 @@ for t in range(3):
 #
 # $$\bar a = e^{\delta a}, \qquad \bar b = \frac{e^{\delta a} - 1}{a}\, b, \qquad h_t = \bar a\, h_{t-1} + \bar b\, x_t$$
 #
-# Take $a = -1$, $b = 1$ and $\delta = \ln 2$. Then $\bar a = e^{-\ln 2} = \tfrac12$, and $\bar b = (\tfrac12 - 1) / (-1) = \tfrac12$. Euler's simpler rule, $\bar b = \delta b$, would give 0.693. It forgets that what is written early in a step has begun to fade at its end.
+# Take $a = -1$, $b = 1$ and $\delta = \ln 2$. Then $\bar a = e^{-\ln 2} = \tfrac12$, and $\bar b = (\tfrac12 - 1) / (-1) = \tfrac12$. Euler's simpler rule, $\bar b = \delta b$, would give 0.693. It ignores that an input from early in a step has faded a little by the end of the step.
 #
 # ### Exercise: `discretise` (about 10 minutes)
 #
@@ -177,7 +189,7 @@ def ssm_scan(
 check("ssm_scan", ssm_scan)
 
 # %% [markdown]
-# What does a single 1 leave behind? After $j$ steps it is $K_j = \sum_n c_n \bar a_n^j \bar b_n$. Every input leaves such a trace, and the output is the sum of all traces. That is a causal convolution with the kernel $K$. So the same layer can be computed as a recurrence or as a convolution, which is fast on a GPU.
+# What does a single 1 leave behind? After $j$ steps it is $K_j = \sum_n c_n \bar a_n^j \bar b_n$. Every input leaves such a trace, and the output is the sum of all traces. That is a causal convolution (topic 14) with the kernel $K$. So the same layer can be computed as a recurrence or as a convolution, which is fast on a GPU.
 
 
 # %%
@@ -197,7 +209,7 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 #
 # This layer has one kernel for every text. It fades by the same factor at each step, whatever the token is. But a comma should not make you forget a name.
 #
-# Mamba lets the step depend on the token. Each token comes with its own $\Delta_t$, $B_t$ and $C_t$, all computed from it by linear maps. A token with $\Delta_t = 0$ is passed over, and a large $\Delta_t$ makes room and writes. So $\Delta$ does the work of an LSTM's forget gate and input gate together.
+# Mamba lets the step depend on the token. Each token comes with its own $\Delta_t$, $B_t$ and $C_t$, all computed from it by linear maps. A token with $\Delta_t = 0$ leaves the state as it is. A large $\Delta_t$ lets the old state fade and writes the token into it. So $\Delta$ does the work of an LSTM's forget gate and input gate together.
 #
 # Take one channel with one state, $A = -1$, $B = 1/\ln 2$, $C = 1$ and $x = (4, 9, 9, 2)$. The two nines are noise. With $\Delta = \ln 2$ for every token, the state is halved and $x$ is added. If noise gets $\Delta = 0$, the state is kept.
 #
@@ -206,15 +218,15 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 # | $\Delta = \ln 2$ for all | 4 | $2 + 9 = 11$ | $5.5 + 9 = 14.5$ | $7.25 + 2 = 9.25$ |
 # | $\Delta = (\ln 2, 0, 0, \ln 2)$ | 4 | 4 | 4 | $2 + 2 = 4$ |
 #
-# For channel $d$ and state $n$ one step is
+# For channel $i$ and state $n$ one step is
 #
-# $$h_t[d, n] = e^{\Delta_t[d]\, A[d, n]}\; h_{t-1}[d, n] + \Delta_t[d]\; B_t[n]\; x_t[d], \qquad y_t[d] = \sum_n C_t[n]\; h_t[d, n]$$
+# $$h_t[i, n] = e^{\Delta_t[i]\, A[i, n]}\; h_{t-1}[i, n] + \Delta_t[i]\; B_t[n]\; x_t[i], \qquad y_t[i] = \sum_n C_t[n]\; h_t[i, n]$$
 #
 # **This is not zero-order hold.** Only $A$ is discretised exactly. $B$ is multiplied by $\Delta$, which is Euler's rule, the one that `discretise` had to avoid. The paper's equation 4 prints zero-order hold for both, but its released code multiplies $B$ by $\Delta$ alone. For small steps the two hardly differ. We follow the code.
 #
 # ### Exercise: `selective_scan` (about 20 minutes)
 #
-# `delta` is above 0 as it comes, and `A` is below 0. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products underflow.
+# `delta` is above 0 as it comes, and `A` is below 0. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products **underflow**, which means that they are rounded to 0.
 
 
 # %% solution="selective_scan"
@@ -247,7 +259,7 @@ for steps in (torch.ones(4), torch.tensor([1.0, 0, 0, 1])):
 #
 # $$a'(a\, h + b) + b' = (a' a)\, h + (a' b + b')$$
 #
-# So join each place with the one before it, all places at once. Then every place holds two steps. Join it with the place two before, and it holds four. Here are five places with $a = (\tfrac12, \tfrac12, 1, 0, \tfrac12)$ and $b = (8, 4, 0, 6, 2)$.
+# So join each position with the one before it, all positions at once. Then every position holds two steps. Join it with the position two before, and it holds four. Here are five positions with $a = (\tfrac12, \tfrac12, 1, 0, \tfrac12)$ and $b = (8, 4, 0, 6, 2)$.
 #
 # | | $a$ | $b$ |
 # |---|---|---|
@@ -256,11 +268,11 @@ for steps in (torch.ones(4), torch.tensor([1.0, 0, 0, 1])):
 # | after shift 2 | $\tfrac12, \tfrac14, \tfrac14, 0, 0$ | 8, 8, 8, 6, 5 |
 # | after shift 4 | (no longer needed) | 8, 8, 8, 6, 5 |
 #
-# In the first pass, place 1 becomes $\tfrac12 \cdot 8 + 4 = 8$, and its factor $\tfrac12 \cdot \tfrac12 = \tfrac14$. Place 0 has no place before it, so it stays. With $h_0 = 0$ before the text, $b$ holds the states at the end.
+# In the first pass, position 1 becomes $\tfrac12 \cdot 8 + 4 = 8$, and its factor $\tfrac12 \cdot \tfrac12 = \tfrac14$. Position 0 has none before it, so it stays. With $h_0 = 0$ before the text, $b$ holds the states at the end.
 #
 # ### Exercise: `prefix_scan` (about 20 minutes)
 #
-# Write it for any $T \ge 1$ and factors of any sign, 0 included. `check` counts the operations for 1,000 places, and a loop over places takes too many. Leave `a` and `b` as they are. Do not use `associative_scan`.
+# Write it for any $T \ge 1$ and factors of any sign, 0 included. `check` counts the operations for 1,000 positions, and a loop over positions takes too many. Leave `a` and `b` as they are. Do not use `associative_scan`.
 
 
 # %% solution="prefix_scan"
@@ -280,7 +292,7 @@ def prefix_scan(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 check("prefix_scan", prefix_scan)
 
 # %% [markdown]
-# Is it faster? It multiplies more, but it makes few and large operations. The next cell times three ways, forward and backward, for one long text and for a batch of short ones. Two of them are loops, and they differ in how they take a place out of a tensor.
+# Is it faster? It multiplies more, but it makes few and large operations. The next cell times three ways, forward and backward, for one long text and for a batch of short ones. Two of them are loops, and they differ in how they take a position out of a tensor.
 
 
 # %%
@@ -310,11 +322,11 @@ for B, T, N in ((1, 512, 256), (32, 64, 256)):
         print(f"batch {B:>2}, length {T:>3}: {scan.__name__:<11} {took:7.1f} ms")
 
 # %% [markdown]
-# `a[:, t]` is the slow one. In the backward pass, the gradient of each slice is a whole tensor of zeros with one place filled in, so $T$ slices cost $T^2$. `unbind` gives all places at once and has one gradient. For one long text the passes may win. For many short ones they lose, because a processor with a few cores is busy anyway. On a GPU they win earlier. Mamba's own scan is a program for GPUs that never writes the states to the large memory.
+# `a[:, t]` is the slow one. In the backward pass, the gradient of each slice is a whole tensor of zeros with one position filled in, so $T$ slices cost $T^2$. `unbind` gives all positions at once and has one gradient. For one long text the passes may win. For many short ones they lose, because a processor with a few cores is busy anyway. On a GPU they win earlier. Mamba's own scan is a program for GPUs that never writes the states to the large memory.
 #
 # ## The task: copy what matters
 #
-# Three letters stand at random places among noise. At the end, three askers want the first, the second and the third.
+# Three letters stand at random positions among noise. At the end stand three tokens, the *askers*. They ask for the first letter, the second and the third.
 
 # %%
 ids, targets = copying.draw(2, 24, torch.Generator().manual_seed(0))
@@ -322,7 +334,7 @@ for row, right in zip(ids, targets):
     print(copying.text(row), "  ->  ", *(copying.LETTERS[letter] for letter in right))
 
 # %% [markdown]
-# Here is the model. Each token becomes a vector, and one selective scan reads them. Only the places of the askers are read out. The start matters. In Mamba's own, only a ten-thousandth of the output depends on the text before, which is fine for a deep model and long training. Ours begins with steps from 0.01 to 0.3, and with rates from 0.1 to 4.
+# Here is the model. Each token becomes a vector, and one selective scan reads them. Only the outputs at the askers are used. The initial values matter. With Mamba's own, only a ten-thousandth of the output depends on the text before, which is fine for a deep model and long training. Ours begins with steps from 0.01 to 0.3, and with rates from 0.1 to 4.
 
 
 # %%
@@ -373,7 +385,13 @@ class Copier(nn.Module):
 #
 # Write `train`. A batch holds `ids` of shape $(32, T + 3)$ and `targets` of shape $(32, 3)$. The length $T$ is between 8 and 64, another one in each batch. The budget is 28,800 texts (115,200 on a GPU), so there are `len(batches)` = 900 steps. Use cross-entropy on all three letters. We took AdamW with a learning rate that rises to 0.01 and falls to zero (`torch.optim.lr_scheduler.OneCycleLR`), and clipped gradients to a norm of 1 with `nn.utils.clip_grad_norm_`. It took about 10 seconds on one core. Call `batches.log(loss)` once in each step.
 #
-# Your score is the share of letters that are right in texts of **256** places, four times the longest of training. Full marks need 87 %. With 60 % you get a part of the points. Ours got 95 to 99 %, depending on the seed.
+# For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | letters that are right in texts of **256** positions, four times the longest of training | 87 % |
+#
+# With 60 % you get a part of the points. Ours got 95 to 99 %, depending on the seed.
 
 
 # %% solution="linear_time_task"
@@ -418,7 +436,7 @@ for places in LENGTHS:
 show.linear_time.lengths(LENGTHS, {"your model": right, "a constant step": FIXED}, trained=64)
 
 # %% [markdown]
-# With a constant step, the state fades a little at each place, so it tells how many places ago a letter came. Among random noise that does not tell whether it was the first or the second. Yours should fall much less, because its state hardly fades during noise. The next picture shows the $\Delta$ that it learned.
+# With a constant step, the state fades a little at each position, so it tells how many positions ago a letter came. Among random noise that does not tell whether it was the first or the second. Yours should fall much less, because its state hardly fades during noise. The next picture shows the $\Delta$ that it learned.
 
 # %%
 tokens = torch.arange(copying.TOKENS, device=device())
@@ -429,7 +447,7 @@ show.linear_time.steps_by_token(steps)
 # %% [markdown]
 # Noise gets the smallest step, and letters get a large one. Nobody told the model which tokens are noise.
 #
-# One honest remark. A GRU of the same width solves this task as well, with more than 99 % at 256 places, because its gates read the token, too. The claim is only that a *linear* recurrence can do it, which need not be computed step by step, if its $\Delta$ depends on the token.
+# A GRU of the same width solves this task as well, with more than 99 % at 256 positions, because its gates read the token, too. But it must be computed step by step. A *linear* recurrence need not be, and it solves the task if its $\Delta$ depends on the token.
 #
 # ## What it saves, on your machine
 #
@@ -476,13 +494,13 @@ kept = {
 show.linear_time.costs(lengths, took, kept)
 
 # %% [markdown]
-# The flat lines are the point of this notebook. On our machine attention was faster than linear attention up to 2,000 tokens, and slower from there on. Behind 8,192 tokens, it keeps 4,194,304 bytes in each layer, linear attention keeps 16,640, and the scan 4,096. That saving is also the price. What those 4,096 bytes do not hold is gone.
+# The flat lines are the point of this notebook. On our machine attention was faster than linear attention up to 2,000 tokens, and slower from there on. Behind 8,192 tokens, attention keeps 4,194,304 bytes in each layer, linear attention keeps 16,640, and the scan 4,096. That saving is also the price. What those 4,096 bytes do not hold is gone.
 #
 # The whole text at once is another matter. With `cumsum`, `linear_attention` makes $T \cdot D \cdot D_v$ numbers, which is more than $T^2$ until $T$ exceeds $D \cdot D_v$. Good implementations cut the text into chunks and use the matrix within each of them.
 #
 # ## RWKV
 #
-# RWKV lies between the two. It is a weighted mean of values, as attention is, but it has no queries. Each token has a key, each channel has a rate $w \ge 0$ at which old weights fade, and the present token gets a **bonus** $u$:
+# RWKV is a weighted mean of values, as attention is, but it has no queries. Each token has a key, each channel has a rate $w \ge 0$ at which old weights fade, and the present token gets a **bonus** $u$:
 #
 # $$\text{wkv}_t = \frac{\sum_{i<t} e^{k_i - (t-1-i)\, w}\, v_i + e^{u + k_t}\, v_t}{\sum_{i<t} e^{k_i - (t-1-i)\, w} + e^{u + k_t}}$$
 #
@@ -495,7 +513,7 @@ show.linear_time.costs(lengths, took, kept)
 # | 2 | ½, 1, 3 | $(2 + 8 + 0) / 4.5 = 2.222$ |
 # | 3 | ¼, ½, 1, 3 | $(1 + 4 + 0 + 18) / 4.75 = 4.842$ |
 #
-# Both sums fade by $e^{-w}$ in each step, so two numbers a channel are enough. But $e^{k}$ overflows for a key of 100 in single precision. The remedy is softmax's. Keep the largest exponent so far as a third number $m$, and keep both sums divided by $e^m$. When a larger one comes, scale them down. One maximum for the whole text will not do, because the first weights would underflow to 0 over 0.
+# Both sums fade by $e^{-w}$ in each step, so two numbers a channel are enough. But $e^{k}$ overflows for a key of 100 in float32. The remedy is softmax's. Keep the largest exponent so far as a third number $m$, and keep both sums divided by $e^m$. When a larger one comes, scale them down. One maximum for the whole text will not do, because the first weights would underflow to 0 over 0.
 #
 # ### Exercise: `wkv` (about 20 minutes)
 #
@@ -525,13 +543,13 @@ def wkv(k: torch.Tensor, v: torch.Tensor, w: torch.Tensor, u: torch.Tensor) -> t
 check("wkv", wkv)
 
 # %% [markdown]
-# The rest of RWKV's layer is familiar. Linear maps make $k$, $v$ and a third vector $r$, and $\sigma(r_t)$ gates the mean. Models with 14 billion parameters were trained in this way.
+# The rest of RWKV's layer is familiar. Linear maps make $k$, $v$ and a third vector $r$, and the sigmoid $\sigma(r_t)$ gates the mean. Models with 14 billion parameters were trained in this way.
 #
-# ## Experts that sleep
+# ## A mixture of experts
 #
 # All layers so far save work along the text. The feed-forward network costs the same for each token, and in large models it is the greater part. A **mixture of experts** has many such networks and a **router**, which is a linear map to one logit for each of $E$ experts. Only the $k$ best work on a token.
 #
-# For the logits $(2, 1, 0, -1)$ and $k = 2$, experts 0 and 1 are chosen. Softmax over 2 and 1 gives the weights 0.731 and 0.269, and the token gets $0.731\, f_0(x) + 0.269\, f_1(x)$. This is Mixtral's rule.
+# For the logits $(2, 1, 0, -1)$ and $k = 2$, experts 0 and 1 are chosen. Softmax over 2 and 1 gives the weights 0.731 and 0.269, and the token gets $0.731\, f_0(x) + 0.269\, f_1(x)$. This is the rule of a model called Mixtral.
 #
 # ### Exercise: `route` (about 10 minutes)
 #
@@ -566,7 +584,7 @@ for k in (1, 2):
 #
 # $$\text{balance} = E \sum_e f_e\, P_e$$
 #
-# $f_e$ is expert $e$'s share of all $N \cdot k$ places, and $P_e$ is its mean probability, from the softmax over all $E$ logits. Take four tokens, two experts and $k = 1$. Three tokens have the probabilities $(0.9, 0.1)$ and go to expert 0. One has $(0.4, 0.6)$ and goes to expert 1.
+# $f_e$ is expert $e$'s share of all $N \cdot k$ choices, and $P_e$ is its mean probability, from the softmax over all $E$ logits. Take four tokens, two experts and $k = 1$. Three tokens have the probabilities $(0.9, 0.1)$ and go to expert 0. One has $(0.4, 0.6)$ and goes to expert 1.
 # Then $f = (0.75, 0.25)$ and $P = (0.775, 0.225)$, so the loss is $2 \cdot (0.581 + 0.056) = 1.275$. An even spread gives 1. If all tokens were sure of one expert, it would be 2.
 #
 # ### Exercise: `balance_loss` (about 10 minutes)
@@ -658,7 +676,7 @@ show.linear_time.watch_the_state(model, selective_scan)
 # %% [markdown]
 # ## What you built
 #
-# Three layers that read a text with a state of a fixed size, a scan that needs no loop, and a layer of experts.
+# You wrote four layers that read a text with a state of a fixed size, a scan of few passes, and a layer of experts.
 #
 # | you wrote | the field says | you meet it again as |
 # |---|---|---|
@@ -671,11 +689,16 @@ show.linear_time.watch_the_state(model, selective_scan)
 #
 # ## Going further
 #
-# - **More letters.** Set `copying.ASKED, copying.TOKENS = 4, 13`, and train `lambda: Copier(n_state=8)` with `variant="four letters"`. Ours then found 88 to 98 % at 256 places, depending on the seed. Does a larger `n_state` help?
-# - **Recall.** Give topic 06's pairs to your model. How many pairs does a state of 128 numbers hold? S. Arora and others, [Zoology](https://arxiv.org/abs/2312.04927) (2023), found that this is where such models fall behind attention.
+# - **More letters.** Set `copying.ASKED, copying.TOKENS = 4, 13`, and train `lambda: Copier(n_state=8)` with `variant="four letters"`. Ours then found 88 to 98 % at 256 positions, depending on the seed. Does a larger `n_state` help?
 # - **Odds and evens.** `prefix_scan` multiplies $T \log_2 T$ times. Join pairs, scan half as many, and fill in the others, and $2T$ are enough. G. Blelloch, *Prefix sums and their applications* (1990), tells how.
 # - **Read.** A. Katharopoulos and others, [Transformers are RNNs](https://arxiv.org/abs/2006.16236) (2020). A. Gu and T. Dao, [Mamba](https://arxiv.org/abs/2312.00752) (2023), sections 2 and 3. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023). W. Fedus and others, [Switch Transformers](https://arxiv.org/abs/2101.03961) (2022), and A. Jiang and others, [Mixtral of experts](https://arxiv.org/abs/2401.04088) (2024).
 # - **Mix them.** Several large models have a layer of attention after every few scans. Which of the two would find the second occurrence of a name, and which carries the topic of a text?
+#
+# <!-- needs: 06_self_attention -->
+# - **Recall.** Give the pairs of topic 06 to your model. How many pairs does a state of 128 numbers hold? S. Arora and others, [Zoology](https://arxiv.org/abs/2312.04927) (2023), found that this is where such models fall behind attention.
+#
+# <!-- needs: 18_assistant -->
+# - **Next.** Whether with attention or with a state, a language model only goes on with a text. Topic 18 makes an assistant of one.
 
 # %%
 progress()

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 18 From predictor to assistant: instructions, pictures, preferences
 #
-# Ask topic 15's dictionary a question. It does not answer. It goes on with your text.
+# Here is a GPT that has read a dictionary (topic 15). Ask it a question, and it does not answer. It goes on with your text.
 
 # %%
 import copy
@@ -19,12 +19,12 @@ END = chat.SPECIAL["end"]
 
 def say(model, read, number=0, n=40):
     """What the model says behind ids (1, T) or vectors (1, T, D), up to `END`: a list of tokens."""
-    dice, said, cache = torch.Generator().manual_seed(number), [], None
+    generator, said, cache = torch.Generator().manual_seed(number), [], None
     with torch.no_grad():
         while len(said) < n and END not in said:
             logits, cache = model(read, cache)
             p = (logits[0, -1] / 0.5).softmax(-1)
-            read = torch.multinomial(p, 1, generator=dice)[None]
+            read = torch.multinomial(p, 1, generator=generator)[None]
             said.append(read.item())
     return said
 
@@ -38,7 +38,10 @@ for number in range(3):
 # %% [markdown]
 # The model has read lines of a dictionary, so it takes the question for the beginning of such a line. Nothing in its training says that there is a person who wants to know something.
 #
-# In this notebook you make an assistant of such a predictor. It takes three steps.
+# <!-- needs: 16_bert, 17_linear_time -->
+# Topics 16 and 17 changed how a model reads. Here you change what it says.
+#
+# You make an assistant of this predictor in three steps.
 #
 # **You will**
 #
@@ -47,7 +50,12 @@ for number in range(3):
 # - train a policy on what people prefer, and compare it with the best policy there is
 # - watch a policy exploit the errors of a reward model.
 #
-# **You need** the GPT (topic 15), the Vision Transformer (topic 11) and the idea of an adapter (topic 12). Eight exercises, one training task and one written question take about 130 minutes. The reading takes another hour. Call `hint("chat_ids")` if you are stuck.
+# **You need** the GPT, the Vision Transformer and the idea of an adapter.
+#
+# <!-- needs: 11_vit_patches, 12_lora, 15_gpt -->
+# They are in topics 15, 11 and 12.
+#
+# Eight exercises, one training task and one written question take about 130 minutes. The reading takes another hour. Call `hint("chat_ids")` if you are stuck.
 #
 # ## The whole picture
 #
@@ -58,20 +66,20 @@ for number in range(3):
 # | 2 | chats with pictures | the same tokens | visual instruction tuning |
 # | 3 | two answers to one question | which one people prefer | preference tuning, by RLHF or DPO |
 #
-# The first two steps show the model what to say. In the third, nobody writes a perfect answer. People only compare. That is easier, and it reaches qualities that are hard to write down, such as tact.
+# The first two steps show the model what to say. In the third, people only compare answers. That is easier than writing perfect ones, and it works for qualities that are hard to define, such as tact.
 #
 # **Dimensions.** A batch has $B$ rows of $T$ tokens. The vocabulary has $V$ tokens, and a token has width $D$. A picture has $N$ patches. In step 3 there are $N$ possible answers, or a group of $G$ answers to the same question.
 #
-# ## A chat is a text with marks
+# ## A chat is a text with special tokens
 #
-# Three special tokens begin the turns of system, user and assistant, and one more ends every turn. Here the user's mark is 1, the assistant's is 2 and the end is 3. The user says the words 11 and 12, and the assistant says 21:
+# Three special tokens, called *marks* here, begin the turns of system, user and assistant. The system's turn holds the maker's rules. One more special token ends every turn. Here the user's mark is 1, the assistant's is 2 and the end is 3. The user says the words 11 and 12, and the assistant says 21:
 #
 # | ids | 1 | 11 | 12 | 3 | 2 | 21 | 3 |
 # |---|---|---|---|---|---|---|---|
 # | what it is | user | word | word | end | assistant | word | end |
 # | learned | | | | | | ✓ | ✓ |
 #
-# Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's mark is not learned. Whoever asks the model writes that mark, and then the model goes on.
+# Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's mark is not learned. Your program appends that mark, and then the model goes on.
 #
 # ### Exercise: `chat_ids` (about 15 minutes)
 #
@@ -138,7 +146,7 @@ check("sequence_log_prob", sequence_log_prob)
 # %% [markdown]
 # ## Step 1: twelve questions teach the form
 #
-# Supervised tuning is the training that you know from topic 15, with a loss that counts the learned tokens alone. The next cell tunes the predictor on twelve questions and answers. They are far too few to teach it anything about the world.
+# Supervised tuning is the training of a GPT (topic 15) with a loss that counts the learned tokens alone. The next cell tunes the predictor on twelve questions and answers, which are far too few to teach it anything about the world.
 
 
 # %%
@@ -174,9 +182,9 @@ for step in range(13):
         print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
 
 # %% [markdown]
-# The form is there after a few steps. It says one sentence and stops. (A � is a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+# The form is there after a few steps. It says one sentence and stops. (A � stands for a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
 #
-# We tuned the same predictor for 25 minutes, on 39,000 chats made from WordNet. What ships with the course is a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
+# We tuned the same predictor for 25 minutes, on 39,000 chats made from WordNet. The course comes with a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
 # %%
 assistant = blocks.GPT(**wordnet.SIZES).load_published(chat.weights()).eval()
@@ -190,11 +198,11 @@ for question in (
     print(f"{question:<32} {ask(assistant, question)}")
 
 # %% [markdown]
-# It answers every question in one sentence, and it knows nothing of blorbels. It even misspells a word that it has never seen. We promise the form, not the content. Ask it about yourself.
+# It answers every question in one sentence. It knows nothing of blorbels, and even misspells them. Ask it about yourself.
 #
 # ## Step 2: a picture is a row of vectors
 #
-# A GPT reads vectors. The embedding table makes them out of words, but other sources are possible. Topic 11's Vision Transformer makes a vector of each patch of a picture. A linear map can bring these patch vectors to the GPT's width, and then they can stand among the words. That is LLaVA's design.
+# A GPT reads vectors. The embedding table makes them out of words, but other sources are possible. A Vision Transformer (topic 11) makes a vector of each patch of a picture. A linear map can bring these patch vectors to the GPT's width, and then they can stand among the words. That is the design of a model called LLaVA.
 #
 # In the text, one special token marks the picture's place. Take the row 11, 5, 12 with the image token 5, and a picture of three patches $p_1, p_2, p_3$.
 #
@@ -204,7 +212,7 @@ for question in (
 # | vectors | $e_{11}$ | $p_1$ | $p_2$ | $p_3$ | $e_{12}$ |
 # | ids, stretched | 11 | 5 | 5 | 5 | 12 |
 #
-# The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word behind the picture is compared with logits of another place. Well-known libraries have had this error.
+# The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word behind the picture is compared with the logits of another position.
 #
 # ### Exercise: `stretch` (about 10 minutes)
 #
@@ -254,7 +262,7 @@ def insert_patches(
 check("insert_patches", insert_patches)
 
 # %% [markdown]
-# Now put it together. `eye` is a trained Vision Transformer that reads digits. We ignore its answers and take its 17 vectors of width 40, one for each patch and one for the `[CLS]` token. `look` is a linear map from 40 to 160. Eye and assistant are frozen, so the 6,560 numbers of `look` are all that learns.
+# `eye` is a trained Vision Transformer that reads digits (topic 12). We ignore its answers and take its 17 vectors of width 40, one for each patch and one for the `[CLS]` token. `look` is a linear map from 40 to 160. Eye and assistant are frozen, so the 6,560 numbers of `look` are all that learns.
 
 # %%
 eye = blocks.ViT(**pretrained.SIZES).eval()
@@ -284,7 +292,7 @@ for step in range(100):
     optimizer.step()
 
 # %% [markdown]
-# Does it work for digits that nobody has shown it? The next cell asks about ten of them. Then it lets the assistant go on behind "It is" for all 397, and counts how often it begins the right name.
+# Does it work for new digits? The next cell asks about ten of them. Then it lets the assistant go on behind "It is" for all 397, and counts how often it begins the right name.
 
 # %%
 prompt, _ = chat_ids([asked], chat.SPECIAL)
@@ -308,9 +316,9 @@ print(f"{(first == names[new_labels]).float().mean():.0%} of 397 right")
 show.vit_patches.scans(digits.scans("test")[0][:10], new_labels[:10])
 
 # %% [markdown]
-# About 97 % are right. The eye by itself reads 98 %, so hardly anything is lost on the way. The assistant was never trained on a picture. The map translates what the eye sees into vectors that the assistant understands.
+# About 97 % are right, and the eye by itself reads 98 %. The assistant was never trained on a picture. The map translates what the eye sees into vectors that the assistant understands.
 #
-# A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Often their vectors were blurred, and each was a sum of ten words' vectors in which the right word weighed most. The model card says how.
+# A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Often their vectors were blurred, and each was a sum of ten words' vectors in which the right word weighed most.
 #
 # ## Step 3: people compare
 #
@@ -326,7 +334,7 @@ for k in (7, 100, 0):
 # %% [markdown]
 # An answer has three places with six phrases each. The first phrase of each place flatters. People like one or two flattering phrases, and three are too much for them. How much they like an answer is its **reward**. We made this world, so we know its rewards. In life they are hidden. People only see two answers and say which one they like better.
 #
-# **Bradley and Terry** describe such a choice. The answer with reward $r_1$ wins over the one with $r_2$ with probability $\sigma(r_1 - r_2)$. With $r_1 = 3$ and $r_2 = 1$ it wins with probability $\sigma(2) = 0.881$. At equal rewards a coin decides. The loss of rewards is minus the logarithm of what happened, so here it is $-\log 0.881 = 0.127$, and at equal rewards $\log 2 = 0.693$.
+# **Bradley and Terry** describe such a choice. The answer with reward $r_1$ wins over the one with $r_2$ with probability $\sigma(r_1 - r_2)$, where $\sigma$ is the sigmoid. With $r_1 = 3$ and $r_2 = 1$ it wins with probability $\sigma(2) = 0.881$. At equal rewards a coin decides. The loss is minus the logarithm of the probability of what people chose. If they chose the first answer, it is $-\log 0.881 = 0.127$, and at equal rewards it is $\log 2 = 0.693$.
 #
 # ### Exercise: `preference_loss` (about 10 minutes)
 #
@@ -351,7 +359,7 @@ check("preference_loss", preference_loss)
 #
 # $$\max_p \; \underbrace{\sum_y p(y)\, r(y)}_{\text{reward}} - \beta \underbrace{\sum_y p(y) \log \frac{p(y)}{p_{ref}(y)}}_{\text{KL}(p \,\|\, p_{ref})}$$
 #
-# KL is the **divergence** of the policy from the reference. It is 0 where they agree.
+# The sums run over all answers $y$. The second is the **Kullback–Leibler divergence** (KL) of the policy from the reference. It is 0 where they agree.
 #
 # Take three answers with $p_{ref} = (0.5, 0.3, 0.2)$, rewards $(0, 1, 2)$ and $\beta = 1$. Multiply each probability by $e^{r/\beta}$. That gives the weights 0.5, 0.815 and 1.478, and their sum is $Z = 2.793$. Divide by it:
 #
@@ -433,7 +441,13 @@ check("dpo_loss", dpo_loss)
 #
 # Write `train`. A batch holds 512 comparisons: the ids of the chosen answers and of the rejected ones, $(512, 4)$ each. The budget is 768,000 comparisons. Make a frozen copy of the policy first, as the reference. Use `advice.BETA`, which is 0.5, and log the loss of each batch. All three phrases of an answer count.
 #
-# Your score is the divergence of your policy from the best one, summed over all 216 answers. Full marks need 0.05 nats or less. Divergences of 0.12 and 0.5 earn part of the points. The reference is 2.1 nats away.
+# For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | divergence of your policy from the best one, over all 216 answers | at most 0.05 nats |
+#
+# Divergences of 0.12 and 0.5 earn part of the points. The reference is 2.1 nats away.
 
 
 # %% solution="assistant_task"
@@ -484,7 +498,7 @@ for k in log_p.argsort(descending=True)[:3]:
 show.assistant.agreement(log_p, best, advice.flattery(ANSWERS))
 
 # %% [markdown]
-# The comparisons had no rewards in them, and people did not always choose the better answer. Still the policy finds the optimum, since Bradley and Terry's formula is exactly how our people choose. Real people are not so kind.
+# The comparisons had no rewards in them, and people did not always choose the better answer. Still the policy finds the optimum, because our simulated people choose exactly by Bradley and Terry's formula. Real people do not.
 #
 # ## A reward model, and what becomes of it
 #
@@ -515,7 +529,7 @@ print(f"The reward model agrees with {right:.0%} of the choices. The flattering 
 print([round(x, 2) for x in table[:, 0].tolist()])
 
 # %% [markdown]
-# People do not always choose the better answer. Even the true reward agrees with only 76 % of such choices, so this model seems good. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
+# Even the true reward agrees with only 76 % of the choices, so this model seems good. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
 
 # %%
 predict("peak_of_the_true_reward")
@@ -533,7 +547,7 @@ show.assistant.overoptimised(points)
 #
 # ## Improving without a formula
 #
-# For real models `best_policy` cannot be computed, so the policy is improved step by step. It gives several answers to a question, the reward model judges them, and good answers are made likelier. InstructGPT used an algorithm called PPO for this, with a second network that guesses how good an answer will be. Without it, what is good? A reward of 3 is good for a hard question and poor for an easy one. **GRPO** compares each answer with the others to the same question. Take four answers with rewards $(1, 0, 0, 1)$. Their mean is 0.5 and their standard deviation, with $G - 1 = 3$ in the denominator, is 0.577. So their **advantages** are $(0.866, -0.866, -0.866, 0.866)$.
+# For real models `best_policy` cannot be computed, so the policy is improved step by step. It gives several answers to a question, the reward model judges them, and good answers are made likelier. InstructGPT used an algorithm called PPO for this, with a second network that guesses how good an answer will be. Without this network, what is a good reward? A reward of 3 is good for a hard question and poor for an easy one. **GRPO**, group relative policy optimization, compares each answer with the others to the same question. Take four answers with rewards $(1, 0, 0, 1)$. Their mean is 0.5 and their standard deviation, with $G - 1 = 3$ in the denominator, is 0.577. So their **advantages** are $(0.866, -0.866, -0.866, 0.866)$.
 #
 # $$A_i = \frac{r_i - \text{mean}(r_1, \dots, r_G)}{\text{std}(r_1, \dots, r_G)}$$
 #
@@ -563,13 +577,13 @@ check("group_advantages", group_advantages)
 # %%
 def improve(rewards, steps=300):
     """The true reward of a policy after each step of GRPO, 16 groups of 8 answers."""
-    dice, policy, history = torch.Generator().manual_seed(0), blocks.TablePolicy(log_ref), []
+    generator, policy, history = torch.Generator().manual_seed(0), blocks.TablePolicy(log_ref), []
     optimizer = torch.optim.Adam(policy.parameters(), lr=0.03)
     for _ in range(steps):
         log_p = log_p_of(policy)
         p = log_p.detach().exp()
         history.append((p * reward).sum().item())
-        picked = torch.multinomial(p, 16 * 8, replacement=True, generator=dice)
+        picked = torch.multinomial(p, 16 * 8, replacement=True, generator=generator)
         advantages = group_advantages(rewards[picked].view(16, 8)).flatten()
         loss = -(advantages * log_p[picked]).mean()
         optimizer.zero_grad()
@@ -583,13 +597,13 @@ show.assistant.improvements(
 )
 
 # %% [markdown]
-# At first both policies gain alike. Then the one that follows the model turns, and it ends with triple flattery. Somebody who looks at the model's reward alone sees nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
+# At first both policies gain alike. Then the one that follows the model turns, and it ends with triple flattery. If you look at the model's reward alone, you see nothing of this. That is why people stop early, keep a price $\beta$, and compare the policy's *new* answers.
 #
 # ## Play
 #
 # Each bar is one of the 216 answers, ordered and coloured by the number of flattering phrases. The policy follows the reward that you choose, at the price that you choose.
 #
-# At which $\beta$ does the reward model's policy begin to flatter three times? What does a very high price do? Which answer wins under the true reward when the price is low?
+# At which $\beta$ does the reward model's policy begin to flatter three times? What does a very high price do?
 
 # %%
 show.assistant.explorer(best_policy, proxy)
@@ -619,14 +633,28 @@ show.assistant.explorer(best_policy, proxy)
 # | `dpo_loss` | direct preference optimization | `DPOTrainer` in `trl` |
 # | `group_advantages` | group-relative advantages | `GRPOTrainer` in `trl` |
 #
+# ## Looking back
+#
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention -->
+# You began by counting letters. An n-gram model knew the last few letters and nothing else (01). Vectors made words comparable (02). A recurrent network carried them along in a hidden state (03), and gates kept that state from fading (04). Attention let a decoder look back at what no state could hold (05).
+#
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches, 12_lora -->
+# Then attention became the whole model (06). It got several heads for several questions (07), positional encodings (08), and masks for what it must not see (09). An encoder and a decoder learned to translate (10), images became patches (11), and a trained model learned a new task with a tenth of its numbers (12).
+#
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches, 12_lora, 13_tokens, 14_hidden_states, 15_gpt, 16_bert, 17_linear_time -->
+# In the second volume, text became pieces that no vocabulary lacks (13). A chain of hidden states mended what was typed (14), and the decoder became a GPT with published weights (15). An encoder learned from hidden words (16), and layers read long texts in linear time (17). At the end, a model that only went on with a text became an assistant (18). The first model of this book was a table of counts. The last one answers you.
+#
+# Keep one habit, whatever models come next. A falling loss proves little. You checked every part by itself, measured against a baseline, and looked at what had been learned.
+#
 # ## Going further
 #
 # - **Take the end away.** Tune the pupil again, with `learned` False at every end. How long are its answers now?
 # - **One word as a picture.** Put the vector of the token " two" in place of a picture, and ask which digit it is. What does the assistant say to a vector halfway between " two" and " four"?
 # - **A price for GRPO.** Subtract $\beta \log(p / p_{ref})$ of each answer from its modelled reward. Does the true reward still fall?
 # - **A better model of reward.** Add one number for each count of flattering phrases to the reward model, and draw the curves again.
-# - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with all three steps. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
+# - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with supervised tuning and RLHF. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
 #   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured your hump with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
+# - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
 
 # %%
 progress()
