@@ -159,7 +159,7 @@ def new(arguments: argparse.Namespace) -> int:
     """Start a course of your own, with your choice of topics, points, due dates and late penalties."""
     from course.grading.release.new_course import begin
 
-    print(begin(arguments.folder, _topics(arguments.topics)))
+    print(begin(arguments.folder, _topics(arguments.topics), project=arguments.project))
     return 0
 
 
@@ -400,6 +400,7 @@ def _parser() -> argparse.ArgumentParser:
 def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_topics(command)
+    command.add_argument("--project", action="store_true", help="add a project that you grade by hand, 19_project")
 
 
 def _with_topics(command: argparse.ArgumentParser) -> None:

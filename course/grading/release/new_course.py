@@ -48,8 +48,12 @@ follow_through = "lose"  # or "keep": the points of an answer that is right but 
 """
 
 
-def begin(folder: Path, topics: Sequence[Topic]) -> str:
-    """Make a course of `topics` in `folder`, and say what it holds and what to do next.
+PROJECT = "19_project"
+"""The capstone: a folder of `exercises/` with its notebook, its rubric for you, and its table for `course.toml`."""
+
+
+def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> str:
+    """Make a course of `topics` in `folder`, with the capstone if asked for, and say what to do next.
 
     The notebooks are built there, by its release or by nbgrader: here they would get our badges.
 
@@ -69,8 +73,17 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
         shutil.copy(source_path(repository, topic), source_path(root, topic))
     shutil.copy(repository / "nbgrader_config.py", root)
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
-    (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
-    return f"{counted(len(topics), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
+    tables = [_table(topic) for topic in topics]
+    if project:
+        tables.append(_add_project(repository, root))
+    (root / FILE).write_text(HEAD + "".join(tables), encoding="utf-8")
+    return f"{counted(len(tables), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
+
+
+def _add_project(repository: Path, root: Path) -> str:
+    """Copy the capstone into a course, and return its table."""
+    shutil.copytree(repository / "exercises" / PROJECT, root / "exercises" / PROJECT)
+    return (repository / "exercises" / PROJECT / "outline.toml").read_text("utf-8")
 
 
 def _ours() -> Path:
