@@ -214,9 +214,14 @@ def grade(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write one page about a class's results, with scores, misconceptions, times and signs worth a second look."""
-    from course.grading.report import write_report
+    """Write one page about a class's results in a topic, or in the whole term where none is named."""
+    from course.grading.report import write_report, write_term_report
 
+    if arguments.topic is None:
+        print(write_term_report(find_root(), arguments.to, names=arguments.names))
+        return 0
+    if arguments.names:
+        raise Problem("the report on a topic has names already. Leave --names out")
     print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
     return 0
 
@@ -442,8 +447,10 @@ def _with_workers(command: argparse.ArgumentParser) -> None:
 
 
 def _reporting(command: argparse.ArgumentParser) -> None:
-    command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
-    command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: reports/03_rnn.html)")
+    which = "a topic, such as 03_rnn, rnn or 3 (default: the term as a whole, in reports/term.html)"
+    command.add_argument("topic", nargs="?", metavar="TOPIC", help=which)
+    command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: a file in reports/)")
+    command.add_argument("--names", action="store_true", help="name students in the report on the term")
 
 
 def _solving(command: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""A class's results as one page to read: `course report TOPIC`."""
+"""A class's results as one page to read: `course report TOPIC`, and `course report` for the term."""
 
 from __future__ import annotations
 
@@ -17,13 +17,35 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     """
     from course.grading.classroom.classroom import Classroom
     from course.grading.nbgrader_bridge.log_capture import quiet
-    from course.grading.problem import Problem
     from course.grading.report.findings import collect
     from course.grading.report.page import render
 
     with quiet():
         page = render(collect(Classroom(root, topic)), datetime.datetime.now())
-    path = to or root / "reports" / f"{topic.folder}.html"
+    return _write(to or root / "reports" / f"{topic.folder}.html", page)
+
+
+def write_term_report(root: Path, to: Path | None = None, *, names: bool = False) -> Path:
+    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return where it is.
+
+    It names students only with `names`, and then lies in `reports/term-with-names.html` by default.
+
+    Raises:
+        Problem: nothing is graded yet, or the file cannot be written.
+    """
+    from course.grading.nbgrader_bridge.log_capture import quiet
+    from course.grading.report.term import collect_term
+    from course.grading.report.term_page import render
+
+    now = datetime.datetime.now().astimezone()
+    with quiet():
+        page = render(collect_term(root, now), now, names=names)
+    return _write(to or root / "reports" / f"term{'-with-names' if names else ''}.html", page)
+
+
+def _write(path: Path, page: str) -> Path:
+    from course.grading.problem import Problem
+
     try:
         write_atomically(path, page.encode())
     except OSError as error:

@@ -1,14 +1,10 @@
-"""The report as one HTML page that needs nothing from anywhere; all that came from students is escaped."""
+"""The report on a class as one HTML page."""
 
 from __future__ import annotations
 
 import datetime
 import statistics
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from course.grading.classroom.summary import LEGEND, misunderstood, table
 from course.grading.gradebook.scores import Scores
@@ -16,7 +12,7 @@ from course.grading.report.alike_code import ALIKE, Pair
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.tampering import Sign
-from course.judge.report import sentence
+from course.grading.report.template import fill
 
 SLOWEST = 10
 """So many of the slowest and of the largest submissions are named."""
@@ -30,23 +26,7 @@ PLAIN = ("⧖", "∞")
 
 def render(findings: Findings, made: datetime.datetime) -> str:
     """The page. `made` is the time it tells."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = lambda value: f"{value:.4g}"
-    environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
-    environment.filters["breakable"] = _breakable
-    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))  # noqa: S704, escaped there
-    return environment.get_template("page.html.j2").render(_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
-
-
-def _breakable(name: str) -> Markup:
-    """A name that may be broken after its underscores."""
-    return Markup("_<wbr>").join(name.split("_"))
+    return fill("page.html.j2", **_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
 
 
 def _facts(findings: Findings) -> dict[str, Any]:
