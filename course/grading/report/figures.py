@@ -83,7 +83,7 @@ def medians(topics: Sequence[tuple[str, Sequence[float]]]) -> Markup:
         parts.append(f'<text x="{LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{100 * part:g} %</text>')
     dots, said = [], []
     for place, (name, shares) in zip(places, topics, strict=True):
-        x, middle = LEFT + place * wide, statistics.median(shares or [0.0])
+        x, middle = LEFT + place * wide, statistics.median(shares)
         low, _, top = statistics.quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else [middle] * 3
         ends = [HEIGHT - BOTTOM - min(1.0, share) * high for share in (low, top)]
         parts.append(f'<line class="spread" x1="{x:.1f}" x2="{x:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')

@@ -16,13 +16,14 @@ from course.grading.report.term import Taught
 def render(term: Sequence[Taught], made: datetime.datetime, *, names: bool = False) -> str:
     """The page. `made` is the time it tells; `names` says who falls behind, and who repeats a misconception."""
     behind, items = falling_behind(term), statistics_of(term)
+    decided = [(taught.topic.folder[:2], list(taught.shares().values())) for taught in term if taught.shares()]
     return fill(
         "term.html.j2",
         made=f"{made:%d %B %Y, %H:%M}",
         names=names,
         term=term,
         students=len({student for taught in term for student in (*taught.submitted, *taught.absent)}),
-        picture=medians([(taught.topic.folder[:2], sorted(taught.shares().values())) for taught in term]),
+        picture=medians(decided) if decided else "",
         behind=behind,
         missed=sum(bool(one.missed) for one in behind),
         fell=sum(bool(one.fell) for one in behind),

@@ -138,6 +138,11 @@ def test_the_page_names_students_only_when_asked() -> None:
     assert "hedwig" in named and "&lt;b&gt;zyx" in named and "<b>zyx" not in named and EVERYBODY[0] in named
 
 
+def test_a_topic_that_nobody_has_graded_by_hand_has_no_median() -> None:
+    page = render([taught("rnn", work("ada", {"rnn_question": None}))], NOW)
+    assert "<figure>" not in page and "median</th>" in page and '<td class="n">–</td>' in page
+
+
 def test_a_graded_class_gets_its_page(graded_class: Path, tmp_path: Path) -> None:
     page = write_term_report(graded_class, tmp_path / "term.html").read_text("utf-8")
     assert TOPIC.folder in page.replace("<wbr>", "") and "softmax" in page and not re.search(r"\bbea\b", page)
