@@ -160,7 +160,7 @@ def new(arguments: argparse.Namespace) -> int:
     from course.grading.catalogue import topics_called
     from course.grading.release.new_course import begin
 
-    print(begin(arguments.folder, topics_called(arguments.topics)))
+    print(begin(arguments.folder, topics_called(arguments.topics), project=arguments.project))
     return 0
 
 
@@ -217,17 +217,18 @@ def grade(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write one page about a class's results, with scores, misconceptions and signs, or about one student's checks."""
-    from course.grading.report import write_report, write_student_reports
+    """Write one page about a class's results in a topic, one student's checks, or the whole term."""
+    from course.grading.report import write_report, write_student_reports, write_term_report
 
+    root, to, names = find_root(), arguments.to, arguments.names
     topics = _topics([arguments.topic]) if arguments.topic else []
     if arguments.student:
-        for path in write_student_reports(find_root(), topics, arguments.student, arguments.to):
+        for path in write_student_reports(root, topics, arguments.student, to):
             print(path)
     elif topics:
-        print(write_report(find_root(), topics[0], arguments.to, names=not arguments.no_names))
+        print(write_report(root, topics[0], to, names=names is not False))
     else:
-        raise Problem("nothing was named to report on. Name a topic, such as 03_rnn, or a student, with --student ada")
+        print(write_term_report(root, to, names=names is True))
     return 0
 
 
@@ -420,6 +421,7 @@ def _parser() -> argparse.ArgumentParser:
 def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_presets(command)
+    command.add_argument("--project", action="store_true", help="add a project that you grade by hand, 19_project")
 
 
 def _with_presets(command: argparse.ArgumentParser) -> None:
@@ -466,12 +468,12 @@ def _with_workers(command: argparse.ArgumentParser) -> None:
 
 
 def _reporting(command: argparse.ArgumentParser) -> None:
-    which = "a topic, such as 03_rnn, rnn or 3 (with --student, default: all that are graded)"
+    which = "a topic, such as 03_rnn, rnn or 3 (default: the whole term, or with --student all that are graded)"
     command.add_argument("topic", nargs="?", metavar="TOPIC", help=which)
     command.add_argument("--student", metavar="STUDENT", help="report every check of this student's work instead")
     command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: a file in reports/)")
-    without = "show the class as a whole and name nobody, for a projector (default file: reports/03_rnn-no-names.html)"
-    command.add_argument("--no-names", action="store_true", help=without)
+    named = "whether to name students (default: in the report on a topic, and not in that on the term)"
+    command.add_argument("--names", action=argparse.BooleanOptionalAction, help=named)
 
 
 def _looking_back(command: argparse.ArgumentParser) -> None:

@@ -971,7 +971,7 @@ show.encoder_decoder.translator(model, decode_greedy)
 # <!-- needs: 15_gpt -->
 # Topic 15 keeps the decoder alone, as GPT does. It gives the decoder a cache, so that each word is read once, and lets it write.
 #
-# <!-- needs: 17_linear_time -->
+# <!-- needs: 15_gpt, 17_linear_time -->
 # For texts of 100,000 words even such a cache is too large, and topic 17 replaces it by a state whose size does not grow.
 
 # %%

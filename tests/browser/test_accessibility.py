@@ -25,7 +25,7 @@ from playwright.sync_api import Browser
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.demo.run_demo import write_feedback
-from course.grading.report import write_report, write_student_reports
+from course.grading.report import write_report, write_student_reports, write_term_report
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
@@ -167,3 +167,8 @@ def test_a_students_report(scheme: str, width: int, graded: Path, browser: Brows
 def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
     for names in (True, False):
         assert faults(browser, write_report(graded, TOPIC, names=names).as_uri(), scheme, width, axe) == []
+
+
+@each_look
+def test_the_report_on_the_term(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
+    assert faults(browser, write_term_report(graded, names=True).as_uri(), scheme, width, axe) == []

@@ -81,7 +81,7 @@ def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
     for topic in TOPICS:
         if topic.name in topics:
             yield repr(topic.items).encode()
-            if topic.own and not OUTLINE.carried:
+            if topic.own and topic.judged and not OUTLINE.carried:
                 yield _own_tests(topic).read_bytes()
 
 
@@ -89,7 +89,8 @@ def modules_of(topic: Topic) -> list[str]:
     """The modules that hold a topic's tests and reference, as seen from the package, whether or not they are there."""
     if not topic.own:
         return [f"reference/{topic.name}.py", *(f"hidden/{topic.name}/{item.name}.py" for item in topic.judged)]
-    return [str(_own_tests(topic).resolve())] if OUTLINE is not None and not OUTLINE.carried else []
+    here = topic.judged and OUTLINE is not None and not OUTLINE.carried
+    return [str(_own_tests(topic).resolve())] if here else []
 
 
 def _own_tests(topic: Topic) -> Path:

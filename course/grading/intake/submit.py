@@ -300,12 +300,15 @@ def _record(path: Path) -> dict[str, Any] | None:
 def _checkpoints(folder: Path, topic: Topic, variants: bool) -> tuple[dict[str, bytes], list[str]]:
     """The checkpoints of the topic's tasks by their path from the notebook, and the names of variants left out.
 
-    A task without a checkpoint of its own keeps its variants: they may be the work.
+    A task without a checkpoint of its own keeps its variants: they may be the work. An instructor's own topic has no
+    tasks, so all that was trained in its folder is the work.
     """
     packed: dict[str, bytes] = {}
     left_out: list[str] = []
+    found = sorted((folder / "checkpoints").glob("*.safetensors"))
+    if topic.own:
+        return {f"checkpoints/{path.name}": path.read_bytes() for path in found if _is_plain(path)}, []
     for task in (item.name for item in topic.items if item.budget):
-        found = sorted((folder / "checkpoints").glob("*.safetensors"))
         plain = [path for path in found if path.name.startswith(f"{task}.") and _is_plain(path)]
         own = [path for path in plain if path.name == f"{task}.safetensors"]
         chosen = plain if variants or not own else own

@@ -50,8 +50,12 @@ without_points = "optional"  # or "drop": exercises with 0 points leave the note
 """
 
 
-def begin(folder: Path, topics: Sequence[Topic]) -> str:
-    """Make a course of `topics` in `folder`, and say what it holds and what to do next.
+PROJECT = "19_project"
+"""The capstone: a folder of `exercises/` with its notebook, its rubric for you, and its table for `course.toml`."""
+
+
+def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> str:
+    """Make a course of `topics` in `folder`, with the capstone if asked for, and say what to do next.
 
     The notebooks are built there, by its release or by nbgrader: here they would get our badges.
 
@@ -71,8 +75,11 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
         shutil.copy(source_path(repository, topic), source_path(root, topic))
     shutil.copy(repository / "nbgrader_config.py", root)
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
-    (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
-    told = [f"{counted(len(topics), 'topic')} in {root}"]
+    tables = [_table(topic) for topic in topics]
+    if project:
+        tables.append(_add_project(repository, root))
+    (root / FILE).write_text(HEAD + "".join(tables), encoding="utf-8")
+    told = [f"{counted(len(tables), 'topic')} in {root}"]
     if missing := left_out(topics):
         build = "It builds" if len(topics) == 1 else "They build"
         told.append(f"{build} on {_listed(missing)}, which this course leaves out.")
@@ -82,6 +89,12 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
 def _listed(topics: Sequence[Topic]) -> str:
     *others, last = [topic.folder for topic in topics]
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def _add_project(repository: Path, root: Path) -> str:
+    """Copy the capstone into a course, and return its table."""
+    shutil.copytree(repository / "exercises" / PROJECT, root / "exercises" / PROJECT)
+    return (repository / "exercises" / PROJECT / "outline.toml").read_text("utf-8")
 
 
 def _ours() -> Path:

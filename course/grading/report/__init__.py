@@ -1,4 +1,4 @@
-"""A class's results as one page to read, `course report TOPIC`, and one student's, with `--student`."""
+"""A class's results as one page to read: `course report TOPIC`, with `--student` one student's, or the whole term."""
 
 from __future__ import annotations
 
@@ -52,6 +52,24 @@ def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to:
             page = render(topic, work_of(Classroom(root, topic), student), datetime.datetime.now())
         paths.append(_write(to or root / "reports" / f"{topic.folder}-{student}.html", page))
     return paths
+
+
+def write_term_report(root: Path, to: Path | None = None, *, names: bool = False) -> Path:
+    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return where it is.
+
+    It names students only with `names`, and then lies in `reports/term-with-names.html` by default.
+
+    Raises:
+        Problem: nothing is graded yet, or the file cannot be written.
+    """
+    from course.grading.nbgrader_bridge.log_capture import quiet
+    from course.grading.report.term import collect_term
+    from course.grading.report.term_page import render
+
+    now = datetime.datetime.now().astimezone()
+    with quiet():
+        page = render(collect_term(root, now), now, names=names)
+    return _write(to or root / "reports" / f"term{'-with-names' if names else ''}.html", page)
 
 
 def _write(path: Path, page: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from html import escape
 
@@ -71,6 +72,28 @@ def effort(graded: Sequence[Graded], *, named: bool = True) -> Markup:
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">{title}</circle>')
     below = " The table below has the largest." if named else ""
     return _figure(parts, f"Seconds and memory of {len(graded)} submissions.{below}")
+
+
+def medians(topics: Sequence[tuple[str, Sequence[float]]]) -> Markup:
+    """The share of the points over a term: a line through each topic's median, and a bar over the middle half."""
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    places = [(index + 0.5) / len(topics) for index in range(len(topics))]
+    parts = [_axis("topic", [(place, name) for place, (name, _) in zip(places, topics, strict=True)])]
+    for part in (0.5, 1.0):
+        y = HEIGHT - BOTTOM - part * high
+        parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text x="{LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{100 * part:g} %</text>')
+    dots, said = [], []
+    for place, (name, shares) in zip(places, topics, strict=True):
+        x, middle = LEFT + place * wide, statistics.median(shares)
+        low, _, top = statistics.quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else [middle] * 3
+        ends = [HEIGHT - BOTTOM - min(1.0, share) * high for share in (low, top)]
+        parts.append(f'<line class="spread" x1="{x:.1f}" x2="{x:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')
+        dots.append((x, HEIGHT - BOTTOM - min(1.0, middle) * high))
+        said.append(f"{name}: {100 * middle:.0f} %")
+    parts.append(f'<polyline class="course" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in dots)}"/>')
+    parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in dots]
+    return _figure(parts, f"Median share of the points by topic. {'; '.join(said)}.")
 
 
 def _axis(title: str, ticks: Sequence[tuple[float, str]]) -> str:

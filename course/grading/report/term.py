@@ -1,0 +1,81 @@
+"""What a class did in all its topics so far, collected for `course report` without a topic."""
+
+from __future__ import annotations
+
+import datetime
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.gradebook.scores import Scores, others
+from course.grading.problem import Problem
+from course.grading.release.make_release import is_registered
+from course.syllabus import TOPICS, Topic
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A topic of which something is graded.
+
+    `graded` are the works with points by student, `submitted` all who handed in, and `absent` those who did not,
+    though it was due.
+    """
+
+    topic: Topic
+    graded: dict[str, Graded]
+    submitted: frozenset[str]
+    absent: frozenset[str]
+
+    def shares(self) -> dict[str, float]:
+        """Each student's share of the points that are decided."""
+        found = {student: share_of(work.scores) for student, work in self.graded.items()}
+        return {student: share for student, share in found.items() if share is not None}
+
+    @property
+    def median(self) -> float:
+        """The middle of these shares."""
+        return statistics.median(self.shares().values() or [0.0])
+
+
+def share_of(scores: Scores | None, without: str = "") -> float | None:
+    """The share of the points of all decided cells but one; None where nothing is decided."""
+    if scores is None:
+        return None
+    decided = {
+        name: score
+        for name, score in scores.cells.items()
+        if score is not None and name != without and name not in scores.waiting
+    }
+    most = sum(scores.maxima[name] for name in decided)
+    return sum(decided.values()) / most if most else None
+
+
+def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = TOPICS) -> tuple[Taught, ...]:
+    """Look at everything that is graded in a course.
+
+    Raises:
+        Problem: nothing is.
+    """
+    found = (_taught(Classroom(root, topic), now) for topic in topics if is_registered(root, topic))
+    taught = tuple(one for one in found if one.graded)
+    if not taught:
+        raise Problem("nothing is graded yet. Run `course grade` with a topic, such as 03_rnn, first")
+    return taught
+
+
+def _taught(classroom: Classroom, now: datetime.datetime) -> Taught:
+    topic, submissions = classroom.topic, classroom.handed_in.submissions()
+    last = {student: LastGrading(classroom, student) for student in submissions}
+    results = {student: one.result() for student, one in last.items() if one.path.is_file()}
+    missing, _withdrawn = others(classroom.coursedir().db_url, topic.folder, submissions)
+    is_due = topic.due is None or topic.due <= now
+    return Taught(
+        topic,
+        {student: work for student, work in results.items() if work.scores is not None},
+        frozenset(submissions),
+        frozenset(missing if is_due else ()),
+    )
