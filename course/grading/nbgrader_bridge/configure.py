@@ -9,6 +9,7 @@ from course.grading.nbgrader_bridge.config_file import stop_at_faults
 from course.grading.nbgrader_bridge.patches import (
     guard_collecting,
     guard_exchange,
+    guard_feedback,
     guard_submissions,
     guard_topics,
     read_odd_timestamps,
@@ -87,4 +88,5 @@ def configure(c: Any, root: Path | None = None) -> None:
     guard_topics()
     guard_collecting()
     guard_exchange()
+    guard_feedback()
     read_odd_timestamps()
