@@ -19,13 +19,9 @@ HEAD = f"""<html lang="{{}}">
 <meta name="viewport" content="width=device-width, initial-scale=1" />
 <meta http-equiv="Content-Security-Policy" content="{POLICY}" />"""
 
-DRAWING = "a plot made by the code above"
-"""What a picture in an output is called where its code gives it no name."""
-
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
 _FONT = re.compile(r"@font-face\s*\{[^{}]*\}")
 _ELSEWHERE = re.compile(r'<img\b(?=[^<>]*\bsrc="https?:)(?:[^<>]*?\balt="([^"]*)")?[^<>]*>')
-_OUTPUT = re.compile(r'<img src="data:image/(?:png|jpeg);base64,[^"]*"(?:\s+(?!alt=)[\w-]+="?[^"<>]*"?)*\s*>')
 _TITLE = re.compile(r"<h4>(.*?)</h4>", re.DOTALL)
 
 
@@ -51,7 +47,6 @@ def completed(page: str, language: str = "en") -> str:
     head = _FONT.sub("", _SCRIPT.sub("", head)).replace("<!-- Loading mathjax macro -->", "")
     head = re.sub(r"<html\b[^>]*>\s*<head>", lambda _: HEAD.format(language), head, count=1)
     body = _ELSEWHERE.sub(lambda found: found[1] or "", body)
-    body = _OUTPUT.sub(lambda found: f'{found[0][:-1]} alt="{DRAWING}">', body)
     body = _TITLE.sub(r'<h1 class="h4">\1</h1>', body, count=1)
     body = body.replace('<div id="toc">', '<div id="toc" role="navigation" aria-label="Scores">', 1)
     body = body.replace('<div class="panel-heading">', '<div class="panel-heading" role="banner">', 1)

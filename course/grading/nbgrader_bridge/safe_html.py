@@ -27,6 +27,9 @@ IMAGES = ("image/png", "image/jpeg")
 SHOWN = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", *IMAGES})
 """Kinds of output that a page shows; widgets and scripts have a picture or words of their own beside them."""
 
+PLOT = "a plot made by the code above"
+"""What a picture is called, for people who do not see it, where its code gives it no description."""
+
 MOST_TAGS = 10_000
 """A table of pandas' has a thousand tags; HTML with more is shown as text: what is nested without end takes minutes."""
 
@@ -199,10 +202,11 @@ def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookN
 
 
 def _about(written: Any) -> NotebookNode:
-    """A picture's width and height, where they are numbers, and its description, where that is text."""
+    """A picture's width and height, where they are numbers, and its description, by default `PLOT`."""
     known = written if isinstance(written, dict) else {}
     kinds = {"width": (int, float), "height": (int, float), "alt": (str,)}
-    return NotebookNode({name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind})
+    about = {name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind}
+    return NotebookNode({"alt": PLOT, **about})
 
 
 def _as_text(source: str) -> str:
