@@ -250,11 +250,13 @@ def solution(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write grades for another platform, or an autograder that runs this course's judge on Gradescope."""
+    """Write grades or feedback for another platform, or an autograder that runs this course's judge on Gradescope."""
     from course.grading.export import export_grades
     from course.grading.export.gradescope import write_autograder
 
     topics = _topics(arguments.topics)
+    if arguments.feedback:
+        return _export_feedback(arguments, topics)
     if arguments.into and arguments.platform not in ("canvas", "moodle"):
         raise Problem("only canvas and moodle have files to fill in. Leave --into out")
     for option, given in (("--visibility", arguments.visibility), ("--without-sandbox", arguments.without_sandbox)):
@@ -271,6 +273,24 @@ def export(arguments: argparse.Namespace) -> int:
     print(path)
     for note in notes:
         print(f"course export: {note}", file=sys.stderr)
+    return 0
+
+
+def _export_feedback(arguments: argparse.Namespace, topics: Sequence[Topic]) -> int:
+    """Write a zip of feedback for each of the topics."""
+    from course.grading.export.feedback import PLATFORMS, export_feedback
+
+    if arguments.platform not in PLATFORMS:
+        raise Problem("only canvas and moodle take a zip of feedback. Leave --feedback out")
+    if arguments.into or arguments.visibility or arguments.without_sandbox:
+        raise Problem("a zip of feedback needs no other option than --to. Leave the others out")
+    if arguments.to and len(topics) > 1:
+        raise Problem("--to names one file. Export one topic at a time")
+    for topic in topics:
+        path, notes = export_feedback(find_root(), arguments.platform, topic, arguments.to)
+        print(path)
+        for note in notes:
+            print(f"course export: {note}", file=sys.stderr)
     return 0
 
 
@@ -495,6 +515,8 @@ def _exporting(command: argparse.ArgumentParser) -> None:
     add("topics", nargs="+", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
     add("--to", type=Path, metavar="FILE", help="file to write (default: a file in exports/)")
     add("--into", type=Path, metavar="FILE", help="Canvas gradebook or Moodle worksheet to fill in")
+    feedback = "write a zip of feedback that canvas or moodle hands out, instead of grades"
+    add("--feedback", action="store_true", help=feedback)
     times = ("visible", "after_due_date", "after_published", "hidden")
     add("--visibility", choices=times, help="when students see results on Gradescope (default: visible)")
     unsafely = "let Gradescope grade even without a sandbox"

@@ -19,6 +19,8 @@ import pytest
 pytest.importorskip("playwright")
 pytest.importorskip("material")
 
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 from PIL import Image
 from playwright.sync_api import Browser
 
@@ -75,10 +77,15 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make_course(tmp_path_factory.mktemp("class"))
     wrong = answers({"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"})
     hand_in(root, "ada", solved(root))
-    hand_in(root, "bob", solved(root), wrong)
+    hand_in(root, "bob", solved(root), wrong, reasons)
     hand_in(root, "cy", solved(root), deleted("softmax-solution"))
     grade_class(Classroom(root, TOPIC), workers=1)
     return root
+
+
+def reasons(nb: NotebookNode) -> None:
+    """Write down a reason, with a formula in it and one below it."""
+    nb.cells.insert(3, new_markdown_cell("Scores grow with $\\sqrt{d}$, so\n\n$$a = \\frac{QK^\\top}{\\sqrt{d}}$$"))
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +127,25 @@ def test_the_documentation_site(name: str, scheme: str, width: int, site: str, b
 @each_look
 def test_feedback(scheme: str, width: int, feedback: str, browser: Browser, axe: str) -> None:
     assert faults(browser, feedback, scheme, width, axe) == []
+
+
+def test_feedback_needs_no_network(feedback: str, browser: Browser) -> None:
+    """Its formulas are drawn, it asks for nothing, and a screen reader finds its way by landmarks and a heading."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(feedback)
+    assert [url for url in asked if not url.startswith("data:")] == [feedback] and said == []
+    drawn = "all => all.filter(one => one.getBoundingClientRect().height > 5).length"
+    assert page.locator("math").evaluate_all(drawn) == page.locator("math").count() > 0
+    for role, name in (("main", None), ("banner", None), ("navigation", "Scores")):
+        assert page.get_by_role(role, name=name).count() == 1, role  # type: ignore[arg-type]
+    assert page.locator("h1").first.inner_text().startswith(NAME)
+    assert page.locator("script, img[src^=http]").count() == 0
+    context.close()
 
 
 def test_feedback_fits_a_narrow_page(feedback: str, browser: Browser) -> None:

@@ -180,7 +180,7 @@ HEAVY = {
 }
 """What some cell may need, and takes its time."""
 
-GRADERS = {"jupytext", "msgspec", "nbgrader", "nh3", "rapidfuzz", "rich", "sqlalchemy"}
+GRADERS = {"jupytext", "latex2mathml", "msgspec", "nbgrader", "nh3", "rapidfuzz", "rich", "sqlalchemy"}
 """What grading alone needs, and no student has."""
 
 SERVERS = {"jupyter_client", "nbclient", "nbformat"}

@@ -1,4 +1,4 @@
-"""Grades and graders for other platforms: `course export csv|canvas|moodle|gradescope TOPIC...`."""
+"""Grades, feedback and graders for other platforms: `course export csv|canvas|moodle|gradescope TOPIC...`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<id>\d+))?_assignsubmission_[a-z]+(?:_|$)")
 """`Ada Lovelace_101_assignsubmission_file_`, as a folder or before the name; since 4.1 the folder ends without `_`."""
 
-CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?:LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_\d+_")
+CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?:LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_(?P<file>\d+)_")
 """`lovelaceada_LATE_123_456_` before the name: the student's number, then the file's; `anon_f3xY9_456_` for nobody."""
 
 BLACKBOARD = re.compile(r"(?P<who>.+)_attempt_\d{4}(?:-\d\d){5}(?:_|$)")

@@ -80,7 +80,15 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
     from traitlets.config import Configurable
 
     plugins = ("add_pictures", "fit_boxes", "choose_question", "zip_collect", "quoted_csv", "late_penalty", "unpacking")
-    for module in (*plugins, "feedback_page", "fit_without_points", "safe_html", "judged_execute", "sanitise"):
+    for module in (
+        *plugins,
+        "feedback_page",
+        "offline_page",
+        "fit_without_points",
+        "safe_html",
+        "judged_execute",
+        "sanitise",
+    ):
         import_module(f"course.grading.nbgrader_bridge.{module}")
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()

@@ -9,6 +9,7 @@ from course.grading.nbgrader_bridge.config_file import stop_at_faults
 from course.grading.nbgrader_bridge.patches import (
     guard_collecting,
     guard_exchange,
+    guard_feedback,
     guard_submissions,
     guard_topics,
     read_odd_timestamps,
@@ -74,6 +75,8 @@ def configure(c: Any, root: Path | None = None) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         "course.grading.nbgrader_bridge.feedback_page.Readable",
     ]
+    # It is a page that says its language, runs no script and needs no network.
+    c.GenerateFeedback.exporter_class = "course.grading.nbgrader_bridge.offline_page.FeedbackPage"
     # What students wrote stands in formgrader's pages and in feedback, and runs in neither.
     c.HTMLExporter.preprocessors.append("course.grading.nbgrader_bridge.safe_html.SafeHtml")
     c.HTMLExporter.filters.update({"markdown2html": "course.grading.nbgrader_bridge.safe_html.markdown2html"})
@@ -87,4 +90,5 @@ def configure(c: Any, root: Path | None = None) -> None:
     guard_topics()
     guard_collecting()
     guard_exchange()
+    guard_feedback()
     read_odd_timestamps()

@@ -20,11 +20,15 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
 from course.grading.cells import METADATA, grade_id, is_test
+from course.grading.nbgrader_bridge.formulas import Formulas, drawn_tex, without_commands
 from course.grading.nbgrader_bridge.pictures import NotShown, Pictures, quoted
 
 IMAGES = ("image/png", "image/jpeg")
 SHOWN = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", *IMAGES})
 """Kinds of output that a page shows; widgets and scripts have a picture or words of their own beside them."""
+
+PLOT = "a plot made by the code above"
+"""What a picture is called, for people who do not see it, where its code gives it no description."""
 
 MOST_TAGS = 10_000
 """A table of pandas' has a thousand tags; HTML with more is shown as text: what is nested without end takes minutes."""
@@ -59,8 +63,6 @@ _IMG = re.compile(r'<img((?: [\w:-]+="[^"]*")*)>')
 """A picture as nh3 writes it, with its attributes."""
 
 _DRAWN = re.compile(r"<svg\b(?:(?!<svg\b).)*?</svg>", re.DOTALL | re.IGNORECASE)
-_ACTIVE = re.compile(r"\\\s*(href|url|require|class|cssId|style|data|mmlToken|html[A-Z]\w*)(?![a-z])", re.IGNORECASE)
-"""Commands of formulas that become links, styles and names of the page."""
 
 
 class SafeHtml(Preprocessor):
@@ -86,14 +88,32 @@ def markdown2html(context: Any, source: str) -> str:
     """A text as a page shows it: as nbconvert's own filter renders it, cleaned, with its pictures."""
     attachments = context.get("cell", {}).get("attachments", {})
     pictures = partial(Pictures.of(context.get("resources", {})).uri, attachments=attachments)
+    formulas = Formulas()
     try:
-        return clean(MarkdownWithMath(renderer=_Renderer(escape=False)).render(quoted(source, attachments)), pictures)
+        html = MarkdownWithMath(renderer=_Renderer(formulas)).render(quoted(source, attachments))
+        return formulas.put_back(clean(html, pictures))
     except (RecursionError, ValueError):  # nested without end
         return _as_text(source)
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's, which leaves a picture's address as it is: `clean` looks for the picture."""
+    """nbconvert's, which leaves a picture's address and a formula to what comes after `clean`."""
+
+    def __init__(self, formulas: Formulas) -> None:
+        super().__init__(escape=False)
+        self._formulas = formulas
+
+    def block_math(self, body: str) -> str:
+        """A formula in a line of its own."""
+        return self._formulas.keep(body, display=True)
+
+    def inline_math(self, body: str) -> str:
+        """A formula among words."""
+        return self._formulas.keep(body, display=False)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        r"""A formula between `\begin` and `\end`."""
+        return self._formulas.keep(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
 
     def image(self, *about: Any, **more: Any) -> str:
         """An `<img>`; nbconvert's stops at an attachment that it does not find."""
@@ -121,7 +141,7 @@ def clean(html: str, pictures: Callable[[str], str] | None = None) -> str:
     )
     if pictures is not None:
         cleaned = _IMG.sub(lambda img: _in_words(img, missing), cleaned)
-    return _without_commands(cleaned)
+    return without_commands(cleaned)
 
 
 def _kept(tag: str, name: str, value: str) -> str | None:
@@ -173,21 +193,20 @@ def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookN
     if "text/html" in data:
         data["text/html"] = clean(data["text/html"], pictures)
     if "text/latex" in data:
-        data["text/latex"] = _without_commands(data["text/latex"])
+        tex = data.pop("text/latex")
+        data.setdefault("text/html", drawn_tex(tex))
     if not data:
         data["text/plain"] = "(This output is not shown here. Open the notebook itself to see it.)"
-    sizes = {kind: _sizes(output.get("metadata", {}).get(kind)) for kind in IMAGES}
-    return NotebookNode(output, data=NotebookNode(data), metadata=NotebookNode(sizes))
+    abouts = {kind: _about(output.get("metadata", {}).get(kind)) for kind in IMAGES}
+    return NotebookNode(output, data=NotebookNode(data), metadata=NotebookNode(abouts))
 
 
-def _sizes(written: Any) -> NotebookNode:
-    """A picture's width and height, where they are numbers."""
+def _about(written: Any) -> NotebookNode:
+    """A picture's width and height, where they are numbers, and its description, by default `PLOT`."""
     known = written if isinstance(written, dict) else {}
-    return NotebookNode({side: known[side] for side in ("width", "height") if type(known.get(side)) in (int, float)})
-
-
-def _without_commands(text: str) -> str:
-    return _ACTIVE.sub(r"\\mathrm{\1}", text)
+    kinds = {"width": (int, float), "height": (int, float), "alt": (str,)}
+    about = {name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind}
+    return NotebookNode({"alt": PLOT, **about})
 
 
 def _as_text(source: str) -> str:

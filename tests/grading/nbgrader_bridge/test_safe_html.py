@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course.grading.cells import METADATA
-from course.grading.nbgrader_bridge.safe_html import SafeHtml, clean
+from course.grading.nbgrader_bridge.safe_html import PLOT, SafeHtml, clean
 from course.judge import report
 from course.judge.verdict import Verdict
 
@@ -100,4 +100,20 @@ def test_outputs_that_act_are_told_in_words():
     nb = new_notebook(cells=[new_code_cell("", outputs=[new_output("display_data", acts), odd])])
     first, second = SafeHtml(enabled=True)(nb, {})[0].cells[0].outputs
     assert set(first.data) == set(second.data) == {"text/plain"} and "not shown" in first.data["text/plain"]
-    assert not second.metadata["image/png"]
+    assert second.metadata["image/png"] == {"alt": PLOT}
+
+
+def test_a_plot_keeps_its_description() -> None:
+    """nbconvert writes it escaped; what is no text is none."""
+    described = {"image/png": {"alt": 'Losses "by step"', "width": 5}}
+    outputs = [new_output("display_data", {"image/png": "AAAA"}, metadata=about) for about in (described, {})]
+    outputs.append(new_output("display_data", {"image/png": "AAAA"}, metadata={"image/png": {"alt": ["x"]}}))
+    nb, _ = SafeHtml().preprocess(new_notebook(cells=[new_code_cell("plot()", outputs=outputs)]), {})
+    alts = [output.metadata["image/png"].alt for output in nb.cells[0].outputs]
+    assert alts == ['Losses "by step"', PLOT, PLOT]
+
+
+def test_an_output_of_tex_is_drawn() -> None:
+    nb = new_notebook(cells=[new_code_cell("f", outputs=[new_output("display_data", {"text/latex": "$x<1$"})])])
+    (output,) = SafeHtml().preprocess(nb, {})[0].cells[0].outputs
+    assert output.data["text/html"].startswith("<math") and "text/latex" not in output.data

@@ -1,0 +1,125 @@
+"""Zips of feedback that Moodle and Canvas hand out: a page for each student, under the name by which each is known.
+
+Where the names are from:
+
+- Moodle's "Upload multiple feedback files in a zip" reads a folder's name, `Ada Lovelace_101_assignsubmission_file_`,
+  for the participant's number (`mod/assign/feedback/file/importziplib.php` in github.com/moodle/moodle). Before 4.1 it
+  needs the last `_`.
+- Canvas's re-upload of submissions reads the numbers of the student and of a file that they handed in. It shows what
+  comes back under that file's name (`infer_comment_context_from_filename` and `generate_comments_from_files` of
+  `app/models/abstract_assignment.rb` in github.com/instructure/canvas-lms). So a zip comes back as a zip.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from course.files import whole
+from course.grading import reproducible_zip
+from course.grading.intake.downloaded import names_by_sender
+from course.grading.intake.platforms import CANVAS
+from course.grading.intake.senders import read_senders
+from course.grading.nbgrader_bridge.feedback_page import feedback_pages
+from course.grading.problem import Problem
+from course.syllabus import Topic
+
+PLATFORMS = {"canvas": "Canvas", "moodle": "Moodle"}
+"""The platforms that take feedback, by the names that `course export` has for them."""
+
+
+def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = None) -> tuple[Path, list[str]]:
+    """Write the feedback of a topic anew, and zip it for one of `PLATFORMS`.
+
+    Args:
+        to: the zip, by default `exports/<topic>-feedback-<platform>.zip`.
+
+    Returns:
+        The zip, and what there is to say about it, such as whose feedback it does not hold.
+
+    Raises:
+        Problem: nothing is graded, nobody's file is known on the platform, or nothing can be written.
+    """
+    pages, failed = feedback_pages(root, topic.folder)
+    label = PLATFORMS[platform]
+    sent = {student: place for student, place in _places(root, platform, topic).items() if student in pages}
+    if not sent:
+        raise Problem(
+            f"no student's file in downloaded/{topic.folder}/archive/ has a name that {label} gave. Put {label}'s "
+            f"download there as it is, and run `nbgrader zip_collect {topic.folder} --force` first"
+        )
+    path = to or root / "exports" / f"{topic.folder}-feedback-{platform}.zip"
+    try:
+        with whole(path) as unfinished:
+            _write(unfinished, {sent[student]: pages[student] for student in sent}, f"{topic.folder}.html")
+    except OSError as error:
+        raise Problem(f"{path} cannot be written: {error.strerror}") from error
+    return path, _notes(topic, label, sorted(pages), sent, failed)
+
+
+def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
+    """Where in the zip each student's feedback lies, as far as one sender on the platform is one student here."""
+    senders = read_senders(root, topic.folder)
+    senders = {student: sender for student, sender in senders.items() if sender.platform == PLATFORMS[platform]}
+    count = Counter(senders.values())
+    names = names_by_sender(root / "downloaded" / topic.folder / "archive", senders.values())
+    places = {}
+    for student, sender in senders.items():
+        if sender not in names or count[sender] > 1:
+            continue
+        if platform == "canvas":
+            name = max(names[sender], key=_rank)
+            places[student] = name if name.lower().endswith(".zip") else f"{PurePosixPath(name).stem}.html"
+        elif re.search(r"_\d+$", sender.label):  # Moodle finds nobody by a name alone
+            places[student] = f"{sender.label}_assignsubmission_file_/{topic.folder}.html"
+    return places
+
+
+def _rank(name: str) -> tuple[bool, int]:
+    """Notebooks and zips first, and of these the one that came last: Canvas's numbers of files grow."""
+    found = CANVAS.match(name)
+    return name.lower().endswith((".zip", ".ipynb")), int(found["file"]) if found else 0
+
+
+def _write(path: Path, pages: Mapping[str, Path], name: str) -> None:
+    """Write each page to its place, and into a zip of its own where that is what the place is called."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for place, page in sorted(pages.items()):
+            content = page.read_bytes()
+            is_zip = place.lower().endswith(".zip")
+            reproducible_zip.add(archive, place, _zipped(name, content) if is_zip else content)
+
+
+def _zipped(name: str, content: bytes) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        reproducible_zip.add(archive, name, content)
+    return written.getvalue()
+
+
+def _notes(
+    topic: Topic, label: str, students: Sequence[str], sent: Mapping[str, str], failed: Sequence[str]
+) -> list[str]:
+    """Say whose feedback is not in the zip, and whose Canvas shows under another name."""
+    notes = []
+    if lost := [student for student in students if student not in sent]:
+        notes.append(
+            f"{topic.folder}: left out, because the download has no file of theirs that {label} named: "
+            f"{', '.join(lost)}. Send each their feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
+        )
+    if failed:
+        notes.append(
+            f"{topic.folder}: left out, because their feedback could not be written: {', '.join(failed)}. "
+            f"`nbgrader generate_feedback {topic.folder}` says why"
+        )
+    bare = [student for student, place in sorted(sent.items()) if not place.lower().endswith(".zip")]
+    if label == "Canvas" and bare:
+        notes.append(
+            f"{topic.folder}: Canvas calls a page of feedback what the student's file is called. These students did "
+            f"not hand in a zip, so they have to rename what they download to {topic.folder}.html: {', '.join(bare)}"
+        )
+    return notes

@@ -1,0 +1,53 @@
+"""The page of feedback as a file that needs no network, runs no script, and can be read by everybody.
+
+nbgrader's template leaves no place for any of this, so the page it makes is completed here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+"""What a browser may load for the page: what is in it."""
+
+HEAD = f"""<html lang="{{}}">
+<head>
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta http-equiv="Content-Security-Policy" content="{POLICY}" />"""
+
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+_FONT = re.compile(r"@font-face\s*\{[^{}]*\}")
+_ELSEWHERE = re.compile(r'<img\b(?=[^<>]*\bsrc="https?:)(?:[^<>]*?\balt="([^"]*)")?[^<>]*>')
+_TITLE = re.compile(r"<h4>(.*?)</h4>", re.DOTALL)
+
+
+class FeedbackPage(HTMLExporter):
+    """nbconvert's exporter, whose page is completed by `completed`."""
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Export `nb` as the page and return it with its resources."""
+        page, resources = super().from_notebook_node(nb, resources, **options)
+        return completed(page, self.language_code), resources
+
+
+def completed(page: str, language: str = "en") -> str:
+    """The page with its language, landmarks and a heading, and without scripts, fonts and pictures from elsewhere.
+
+    nbconvert's own template puts the notebook into `<main>`. Formulas are MathML, so no script has anything to draw.
+    """
+    head, closing, body = page.partition("</head>")
+    if not closing:  # a template of an instructor's own
+        return page
+    head = _FONT.sub("", _SCRIPT.sub("", head)).replace("<!-- Loading mathjax macro -->", "")
+    head = re.sub(r"<html\b[^>]*>\s*<head>", lambda _: HEAD.format(language), head, count=1)
+    body = _ELSEWHERE.sub(lambda found: found[1] or "", body)
+    body = _TITLE.sub(r'<h1 class="h4">\1</h1>', body, count=1)
+    body = body.replace('<div id="toc">', '<div id="toc" role="navigation" aria-label="Scores">', 1)
+    body = body.replace('<div class="panel-heading">', '<div class="panel-heading" role="banner">', 1)
+    return f"{head}{closing}{body}"
