@@ -39,11 +39,11 @@ def lengths(places: Sequence[int], right: Mapping[str, Sequence[float]], trained
         axes.annotate("guessing", (places[-1], guess), (0, 4), textcoords="offset points", color=QUIET, ha="right")
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(places), [str(length) for length in places])
-        axes.set(title="Does it read longer texts?", xlabel="places in a text", ylabel="letters right, %")
+        axes.set(title="Does it read longer texts?", xlabel="positions in a text", ylabel="letters right, %")
         axes.set_ylim(0, 105)
         axes.legend(loc="center left")
         said = "; ".join(f"{name} {shares[0]:.0%} to {shares[-1]:.0%}" for name, shares in right.items())
-        alt = f"Letters right against the length of a text, from {places[0]} to {places[-1]} places: {said}."
+        alt = f"Letters right against the length of a text, from {places[0]} to {places[-1]} positions: {said}."
         return finished(figure, alt)
 
 
@@ -113,7 +113,7 @@ def _by_kind(tokens: Tensor, steps: Tensor) -> dict[str, float]:
 
 
 def watch_the_state(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
-    """The widget: a text that you type, the step of each token, and the state that `scan` leaves at each place.
+    """The widget: a text that you type, the step of each token, and the state that `scan` leaves at each position.
 
     `model` is the notebook's: it has `embed` and a `layer` with `steps`, `log_rate` and `W_B`.
     """
@@ -123,7 +123,7 @@ def watch_the_state(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
     noise = widgets.IntSlider(0, min=0, max=120, description="more noise", continuous_update=False)
     states = range(1, model.layer.log_rate.shape[1] + 1)
     state = live.choice("state", [(str(n), n - 1) for n in states])
-    picture, said = live.picture("steps of each token, and below them the state at each place"), live.spoken(2)
+    picture, said = live.picture("steps of each token, and below them the state at each position"), live.spoken(2)
     figure = live.stage((8.0, 4.4), rows=2, left=0.08, right=0.98, bottom=0.11, top=0.93, hspace=0.42)
 
     def redraw(_: Any = None) -> None:
@@ -187,7 +187,7 @@ def _draw_state(axes: Axes, h: Tensor, n: int) -> None:
     scaled = h / h.abs().amax(1, keepdim=True).clamp(min=1e-12)
     axes.imshow(scaled.numpy(), aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
     axes.set(title=f"Number {n} of the state, each channel in units of its largest", ylabel="channel")
-    axes.set_xlabel("place")
+    axes.set_xlabel("position")
     axes.set_xlim(-0.5, h.shape[1] - 0.5)
     axes.grid(False)
 

@@ -14,7 +14,7 @@ from course.reference import linear_time as reference
     hints=(
         "A text of one token: with which weight does it see itself, and what comes out?",
         "Write the three tokens of the worked example into your function. Compare S and z after each token.",
-        "Make all values the same vector. Weights that sum to one give it back at every place. Do yours?",
+        "Make all values the same vector. Weights that sum to one give it back at every position. Do yours?",
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
 )
@@ -50,7 +50,7 @@ def normaliser_missing(q, k, v):
 
 
 @linear_attention.misconception(
-    "Change the last key. Does the first output move? Print what you divide by at the first place."
+    "Change the last key. Does the first output move? Print what you divide by at the first position."
 )
 def normaliser_of_the_whole_text(q, k, v):
     q, k = F.elu(q) + 1, F.elu(k) + 1

@@ -9,7 +9,7 @@ from course.data import copying
 from course.exercise import exercise, given_model
 
 FULL, PASS = 0.87, 0.6
-"""Shares of letters right at 256 places: see tests/training/test_linear_time_task.py."""
+"""Shares of letters right at 256 positions: see tests/training/test_linear_time_task.py."""
 LONG = 256
 GUESSED = "better than guessing: 30 % of the letters right"
 """The case that no constant passes."""
@@ -48,13 +48,15 @@ def linear_time_task(rng):
         case = given_model(title, **options).call(ids, into="logits")
         return case.law("accuracy_at_least", of="logits", targets=targets, bar=bar).laws_only(), targets
 
-    long, targets = asked("texts of 256 places", 200, LONG, PASS, public=True)
+    long, targets = asked("texts of 256 positions", 200, LONG, PASS, public=True)
     yield long.shows("accuracy_at_least", full=FULL, called="the share of letters right")
-    yield long.judged_again("texts of 256 places: 30 % of the letters right", bar=0.3, weight=0.1)
+    yield long.judged_again("texts of 256 positions: 30 % of the letters right", bar=0.3, weight=0.1)
     yield from _single(long, targets, "")
-    near, _ = asked("texts of 64 places: half of the letters right", 200, copying.LONGEST, 0.5, public=True, weight=0.1)
+    near, _ = asked(
+        "texts of 64 positions: half of the letters right", 200, copying.LONGEST, 0.5, public=True, weight=0.1
+    )
     yield near
-    yield near.judged_again("texts of 64 places: nine of ten right", bar=0.9, weight=0.1)
+    yield near.judged_again("texts of 64 positions: nine of ten right", bar=0.9, weight=0.1)
     many, targets = asked(f"longer texts, {FULL:.0%} of the letters right", 500, LONG, FULL, weight=3.0)
     yield many
     yield many.judged_again(f"longer texts, {PASS:.0%} of the letters right", bar=PASS, weight=2.0)
@@ -71,7 +73,7 @@ def _single(case, targets, of):
 
 
 def _partly(short, long):
-    """Right in a share of the texts up to 64 places, and in another share of those that are longer."""
+    """Right in a share of the texts up to 64 positions, and in another share of those that are longer."""
 
     def answer(ids):
         share = short if ids.shape[1] <= copying.LONGEST + copying.ASKED else long
@@ -89,7 +91,7 @@ linear_time_task.mistakes(
 )
 linear_time_task.mistakes(
     "It knows the last letter and little else. Does your state keep what it holds while noise goes by? Print delta of "
-    "a place of noise and of a letter.",
+    "a position of noise and of a letter.",
     remembers_the_last_letter=lambda ids: _says(letters_of(ids)[:, -1:].expand(-1, copying.ASKED)),
 )
 linear_time_task.mistakes(

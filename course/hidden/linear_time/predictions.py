@@ -8,7 +8,7 @@ PREDICTIONS = (
     Prediction(
         "steps_that_never_change",
         "We trained the model once more with a step Δ that is learned, but is the same for every token. Like yours, it "
-        "was trained on texts of 8 to 64 places. How many letters does it name correctly in texts of 256 places? "
+        "was trained on texts of 8 to 64 positions. How many letters does it name correctly in texts of 256 positions? "
         "Guessing gives 13 %.",
         wrong(
             "about 13 %",
@@ -17,13 +17,13 @@ PREDICTIONS = (
         ),
         right(
             "about 40 %",
-            "Its state fades by the same factor at every place, so how much is left of a letter says how many places "
-            "ago it came, and not whether it was the first or the second.",
+            "Its state fades by the same factor at every position, so how much is left of a letter says how many "
+            "positions ago it came, and not whether it was the first or the second.",
         ),
         wrong(
             "about 98 %, like the other",
-            "Then nothing would hang on Δ. But a state that fades at every place counts places, and the order of the "
-            "letters is another thing.",
+            "Then nothing would hang on Δ. But a state that fades at every position counts positions, and the order of "
+            "the letters is another thing.",
         ),
     ),
     Prediction(

@@ -1,4 +1,4 @@
-"""Hidden tests of `prefix_scan`: any length, any sign, zeros, and no loop over places."""
+"""Hidden tests of `prefix_scan`: any length, any sign, zeros, and no loop over positions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from course.reference import linear_time as reference
 
 THOUSAND = 1000
 MOST = 600
-"""Operations for a thousand places: sixty for each of ten passes. A loop needs two for each place."""
+"""Operations for a thousand positions: sixty for each of ten passes. A loop needs two for each position."""
 
 
 @exercise(
     reference.prefix_scan,
     hints=(
         "Join two steps by hand: h = a h + b, then h = a' h + b'. Which factor and which summand have both together?",
-        "After the pass with shift 1, place t holds two steps. Which place must it be joined with in the next pass?",
+        "After the pass with shift 1, position t holds two steps. Which one must it be joined with in the next pass?",
         "Write the worked example beside your passes: both a and b change in each of them.",
     ),
     forbidden=("torch.associative_scan",),
@@ -27,28 +27,28 @@ def prefix_scan(rng):
     def inputs(B, T, N, dtype=torch.float64):
         return rng.uniform(B, T, N, low=-1.2, high=1.2, dtype=dtype), rng.normal(B, T, N, dtype=dtype)
 
-    yield call("five places", *inputs(2, 5, 3), public=True, weight=2.0)
-    yield call("eight places", *inputs(3, 8, 2), public=True)
-    yield call("thirteen places", *inputs(2, 13, 5), weight=2.0)
-    yield call("a hundred places", *inputs(1, 100, 3))
-    yield call("a single place", *inputs(3, 1, 2), weight=0.5).counts_with("five places")
-    yield call("two places", *inputs(3, 2, 5), weight=0.5)
+    yield call("five positions", *inputs(2, 5, 3), public=True, weight=2.0)
+    yield call("eight positions", *inputs(3, 8, 2), public=True)
+    yield call("thirteen positions", *inputs(2, 13, 5), weight=2.0)
+    yield call("a hundred positions", *inputs(1, 100, 3))
+    yield call("a single position", *inputs(3, 1, 2), weight=0.5).counts_with("five positions")
+    yield call("two positions", *inputs(3, 2, 5), weight=0.5)
     a, b = inputs(2, 11, 3)
     a[:, 2], a[:, 7, 1] = 0, 0
     yield call("factors of 0", a, b, public=True)
     yield call("float32", *inputs(2, 7, 3, dtype=torch.float32), public=True)
     yield call("inputs that must stay", *inputs(2, 6, 3), grad=False, public=True, weight=0.5)
     yield call("memory that is not contiguous", *map(noncontiguous, inputs(3, 7, 2)), public=True)
-    many = call("a thousand places", *inputs(1, THOUSAND, 2), grad=False, public=True)
+    many = call("a thousand positions", *inputs(1, THOUSAND, 2), grad=False, public=True)
     yield many
-    few = f"it takes more than {MOST} operations of torch for {THOUSAND} places: is there a loop over places?"
-    counted = call("no loop over places", *inputs(1, THOUSAND, 2), grad=False, public=True, weight=8.0)
-    counted = counted.counts_operations().laws_only().counts_with("five places", "a thousand places")
+    few = f"it takes more than {MOST} operations of torch for {THOUSAND} positions: is there a loop over positions?"
+    counted = call("no loop over positions", *inputs(1, THOUSAND, 2), grad=False, public=True, weight=8.0)
+    counted = counted.counts_operations().laws_only().counts_with("five positions", "a thousand positions")
     yield counted.law("at_most", of="operations", value=MOST, because=few)
 
 
 @prefix_scan.misconception(
-    "Count your operations for a thousand places. Ten passes are enough, when each one joins all places at once."
+    "Count your operations for a thousand positions. Ten passes are enough, when each one joins all positions at once."
 )
 def a_loop_over_places(a, b):
     h, states = torch.zeros_like(b[:, 0]), []
@@ -59,8 +59,8 @@ def a_loop_over_places(a, b):
 
 
 @prefix_scan.misconception(
-    "Try 5 places and then 8. For which lengths is the last place right? How many passes do you make, and how many "
-    "does it take until place 4 has seen place 0?"
+    "Try 5 positions and then 8. For which lengths is the last position right? How many passes do you make, and how "
+    "many does it take until position 4 has seen position 0?"
 )
 def too_few_passes(a, b):
     T = a.shape[1]
@@ -118,6 +118,6 @@ def writes_into_its_inputs(a, b):
     return b
 
 
-@prefix_scan.misconception("After one pass, how many steps does the last place hold? And how many should it hold?")
+@prefix_scan.misconception("After one pass, how many steps does the last position hold? And how many should it hold?")
 def one_pass_only(a, b):
     return torch.cat([b[:, :1], b[:, 1:] + a[:, 1:] * b[:, :-1]], 1)

@@ -40,7 +40,7 @@ def wkv(rng):
 
 
 def _averaged(exponents, v):
-    """Weighted means of values from exponents (B, T, T, D) of what a place sees, -inf where it sees nothing."""
+    """Weighted means of values from exponents (B, T, T, D) of what a position sees, -inf where it sees nothing."""
     return (exponents.softmax(2) * v[:, None]).sum(2)
 
 
@@ -116,7 +116,7 @@ wkv.mistakes(
 
 
 def _past_only(k, v, w):
-    """What places from 1 on see of the places before them alone."""
+    """What positions from 1 on see of the positions before them alone."""
     T = k.shape[1]
     distance = torch.arange(T)[:, None] - torch.arange(T)[None]
     faded = (k[:, None] - (distance - 1).clamp(min=0)[..., None] * w).masked_fill((distance < 1)[..., None], -torch.inf)
