@@ -59,9 +59,12 @@ def next_sentence_pairs(rng):
     coin = rng.generator()
     because = "called twice with equal generators, it should answer the same. Where else does chance come from?"
     twice = call("chance comes from the generator", some, coin, grad=False).laws_only().counts_with(FEW)
-    twice = twice.call(1, on="out", method="__getitem__", into="labels")
-    twice = twice.call(some, coin, on="answer", into="again").call(1, on="again", method="__getitem__", into="others")
-    yield twice.law("equal", of="labels", to="others", because=because)
+    twice = twice.call(some, coin, on="answer", into="again")
+    for item in (0, 1):
+        for into in ("out", "again"):
+            twice = twice.call(item, on=into, method="__getitem__", into=f"{into} {item}")
+        twice = twice.law("equal", of=f"out {item}", to=f"again {item}", because=because)
+    yield twice
 
 
 def _pairs(documents, generator, *, true_label=1, strangers, coin=None, neighbours=None):
