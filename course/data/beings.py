@@ -14,7 +14,7 @@ algorithm over what was not hidden.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import torch
 from torch import Tensor
@@ -95,6 +95,18 @@ def encode(text: str) -> Tensor:
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not in the vocabulary. Choose from: {', '.join(words()[1:])}")
     return torch.tensor([number[word] for word in text.split()], dtype=torch.long)
+
+
+@cache
+def animals() -> Tensor:
+    """The ids of the animals."""
+    return encode(" ".join(ANIMALS))
+
+
+@cache
+def nouns() -> Tensor:
+    """The ids of the animals and the things."""
+    return encode(" ".join((*ANIMALS, *THINGS)))
 
 
 def decode(ids: Tensor) -> str:

@@ -142,8 +142,7 @@ def read(text: str) -> tuple[Tensor, list[int]]:
 
 def in_words(found: Tensor, best: Tensor, hidden: Sequence[int]) -> str:
     """For each hidden word what the model says of animals, and what is true of them, in sentences."""
-    animals = beings.encode(" ".join(beings.ANIMALS))
-    nouns = beings.encode(" ".join((*beings.ANIMALS, *beings.THINGS)))
+    animals, nouns = beings.animals(), beings.nouns()
     parts = []
     for number, place in enumerate(hidden):
         word = beings.words()[int(found[place].argmax())]

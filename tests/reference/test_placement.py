@@ -36,7 +36,7 @@ NO_TENSORS = {
 NOT_ON_META = {
     *("transition_matrix", "perplexity", "clip_grad_norm", "ElmanClassifier", "GatedClassifier", "AttentionSeq2Seq"),
     *("alignment_error_rate", "padding_mask", "masked_cross_entropy", "architecture_masks", "label_smoothing_loss"),
-    *("bits_per_byte", "fit_ar", "stretch", "insert_patches"),
+    *("bits_per_byte", "fit_ar", "stretch", "insert_patches", "pretraining_loss"),
     *("sample_text", "generate", "scheduled_inputs", "mlm_corrupt", "negative_samples"),  # with a generator
     *(
         "run_bidirectional",

@@ -39,10 +39,8 @@ class Known:
 
     def about(self, ids):
         """Logits (B, 2): right for a share of the sentences, the same in every run."""
-        animals = beings.encode(" ".join(beings.ANIMALS))
-        nouns = beings.encode(" ".join((*beings.ANIMALS, *beings.THINGS)))
-        subject = torch.isin(ids, nouns).long().argmax(1)
-        right = torch.isin(ids.gather(1, subject[:, None])[:, 0], animals)
+        subject = torch.isin(ids, beings.nouns()).long().argmax(1)
+        right = torch.isin(ids.gather(1, subject[:, None])[:, 0], beings.animals())
         lost = torch.rand(len(ids), generator=torch.Generator().manual_seed(0)) >= self.share
         answer = right ^ lost
         return torch.stack([-answer.double(), answer.double()], 1)

@@ -11,7 +11,7 @@ import pytest
 import course
 from course.grading.freshness import engine_fingerprint
 from course.outline import Outline
-from course.syllabus import Topic
+from course.syllabus import Item, Topic
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_an_edit_of_a_docstring_or_a_comment_has_nothing_executed_again(package,
 
 
 def test_an_instructors_own_tests_name_what_they_rest_on(package, tmp_path, monkeypatch):
-    topic = Topic(13, "smoothing", "Smoothing", "", own=True)
+    topic = Topic(20, "smoothing", "Smoothing", "", (Item("right", 1, 5),), own=True)
     folder = tmp_path / "exercises" / topic.folder
     folder.mkdir(parents=True)
     tests = folder / "hidden.py"

@@ -377,7 +377,9 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
     )
     reasons = [line.partition(". ")[0] for line in told[::2]]
     assert dict(zip(reasons, told[1::2], strict=True)) == {
-        "neither a zip's name nor a manifest says whose it is": ("  all/Gil_2_assignsubmission_file_/notebook.ipynb"),
+        "the class list has no student, or several, whom Moodle can mean by Gil": (
+            "  all/Gil_2_assignsubmission_file_/notebook.ipynb"
+        ),
         f"packed for 01_markov_ngrams, not for {NAME}": (
             f"  all/hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb"
         ),

@@ -106,5 +106,3 @@ def test_the_command_finds_topics_and_students(graded_class, tmp_path, monkeypat
     assert f"{NAME} by fay is not graded: {NAME}.ipynb is not valid JSON" in capsys.readouterr().err
     assert cli.main(["report", "--student", "nobody"]) == 2
     assert "no work by nobody is graded" in capsys.readouterr().err
-    assert cli.main(["report"]) == 2
-    assert "Name a topic, such as 03_rnn, or a student, with --student ada" in capsys.readouterr().err
