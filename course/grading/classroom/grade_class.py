@@ -1,8 +1,7 @@
 """Grade a class: examine every submission, execute them in parallel, and save one after the other.
 
 Executing takes seconds a submission and happens in worker processes. Each result is kept as it comes, so that nothing
-is lost when the grader is stopped, and then saved: by nbgrader's own autograding, one submission at a time in this
-process, which finds the result made.
+is lost when the grader is stopped, and then saved by this process alone.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.progress_bars import Progress, Silence
-from course.grading.classroom.save import refuse, renew_penalty, save
+from course.grading.classroom.save import refuse, renew_penalty
+from course.grading.classroom.saver import Saved, Saver
 from course.grading.classroom.timings import Timings
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.topic_lock import topic_lock
@@ -84,6 +84,7 @@ def grade_class(
                 with crew(most, scheduler, classroom.environment) as hired:
                     for student, task, outcome in execute_all(chain([first], jobs), hired):
                         round_.finish(student, task, outcome)
+            round_.save_rest()
         finally:
             round_.timings.write()
     return [round_.graded[student] for student in sorted(round_.graded)] + misnamed
@@ -99,6 +100,8 @@ class _Round:
         self.progress = progress
         self.graded: dict[str, Graded] = {}
         self.notes: dict[str, tuple[str, ...]] = {}
+        self.earlier: dict[str, dict[str, Any]] = {}
+        self.saver = Saver(classroom)
         self.store = classroom.store
         self.timings = Timings.of(classroom.root, classroom.topic)
 
@@ -155,21 +158,34 @@ class _Round:
             self._refuse(student, reason, outcome)
 
     def _save(self, student: str, outcome: Outcome | None = None, task: Task | None = None) -> None:
-        earlier = LastGrading(self.classroom, student).earlier(task) if task is not None else {}
-        try:
-            reason = save(self.classroom, student, outcome, task)
-        except OSError as error:
-            self.graded[student] = Graded(student, reason=advice_for(error))
-            self.progress.done(student, outcome)
-            return
-        if reason:
-            self._refuse(student, reason, outcome)
-        else:
-            self._close(student, outcome, **earlier)
+        last = LastGrading(self.classroom, student)
+        self.earlier[student] = last.earlier(task) if task is not None else {}
+        for saved in self.saver.put(student, outcome, task):
+            self._saved(saved)
 
-    def _close(self, student: str, outcome: Outcome | None = None, **earlier: Any) -> None:
-        graded = LastGrading(self.classroom, student).result(self.notes[student])
-        self.graded[student] = replace(graded, why_cold=outcome.why_cold if outcome else "", **earlier)
+    def save_rest(self) -> None:
+        """Save what still waits to be saved."""
+        for saved in self.saver.flush():
+            self._saved(saved)
+
+    def _saved(self, saved: Saved) -> None:
+        student, outcome = saved.student, saved.outcome
+        if saved.error is not None:
+            self.graded[student] = Graded(student, reason=advice_for(saved.error))
+            self.progress.done(student, outcome)
+        elif saved.reason:
+            self._refuse(student, saved.reason, outcome)
+        else:
+            self._close(student, saved)
+
+    def _close(self, student: str, saved: Saved | None = None) -> None:
+        last, notes = LastGrading(self.classroom, student), self.notes[student]
+        outcome = saved.outcome if saved else None
+        graded = (
+            last.graded(saved.kept, saved.scores, notes) if saved and saved.kept is not None else last.result(notes)
+        )
+        why_cold, earlier = outcome.why_cold if outcome else "", self.earlier.get(student, {})
+        self.graded[student] = replace(graded, why_cold=why_cold, **earlier)
         self.progress.done(student, outcome)
 
     def _refuse(self, student: str, reason: str, outcome: Outcome | None = None) -> None:

@@ -113,7 +113,7 @@ def _marks(topic: Topic, gradebook: Any, students: Sequence[str]) -> dict[str, M
     found = {}
     for student in students:
         try:
-            found[student] = Marks(gradebook, topic.folder, topic.folder, student)
+            found[student] = Marks.of(gradebook, topic.folder, topic.folder, student)
         except MissingEntry:
             continue
     return found

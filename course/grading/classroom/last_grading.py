@@ -95,9 +95,11 @@ class LastGrading:
 
     def result(self, notes: Sequence[str] = ()) -> Graded:
         """What the gradebook and the graded notebook say of a student, who is done with."""
+        return self.graded(self._kept(), self._scores(), notes)
+
+    def graded(self, kept: dict[str, Any], scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
+        """What became of a student, who is done with: by what the graded notebook keeps, and the gradebook's scores."""
         self.classroom.sanitized.pop(self.student, None)
-        scores = self._scores()
-        kept = self._kept()
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         unfinished = [f"{task}: {sentence}" for task, sentence in kept.get("unfinished", {}).items()]

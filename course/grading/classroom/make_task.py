@@ -25,7 +25,7 @@ def make_task(classroom: Classroom, student: str, submission: Path) -> Task:
     resources = converter.init_single_notebook_resources(path)
     resources["nbgrader"]["released"] = classroom.released
     nb, resources = converter.exporter.from_filename(path, resources)
-    task = JudgedExecute(config=classroom.config).task(nb, resources, _files(classroom, converter, submission))
+    task = JudgedExecute(config=classroom.config).task(nb, resources, files_beside(classroom, submission))
     if converter.pre_convert_hook is None and len(list(submission.glob("*.ipynb"))) == 1:
         classroom.sanitized[student] = task.notebook.decode()
     return task
@@ -44,13 +44,13 @@ def _converter(classroom: Classroom, student: str) -> Autograde:
     return converter
 
 
-def _files(classroom: Classroom, converter: Autograde, submission: Path) -> dict[str, bytes]:
+def files_beside(classroom: Classroom, submission: Path) -> dict[str, bytes]:
     """The files beside the notebook: the student's, and over them those the instructor gives out."""
     from nbgrader.utils import find_all_files
 
-    coursedir = converter.coursedir
+    coursedir = classroom.coursedir()
     given = Path(coursedir.format_path(coursedir.source_directory, ".", classroom.topic.folder))
-    kept = {given / name for name in converter.exclude_overwriting.get(classroom.topic.folder, [])}
+    kept = {given / name for name in _not_overwritten(classroom)}
     files: dict[str, bytes] = {}
     for folder in (submission, given):
         for name in find_all_files(str(folder), [*coursedir.ignore, "*.ipynb"]):
@@ -58,3 +58,11 @@ def _files(classroom: Classroom, converter: Autograde, submission: Path) -> dict
             if path not in kept:
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
     return files
+
+
+def _not_overwritten(classroom: Classroom) -> list[str]:
+    """The files that a student may hand in another version of, as the configuration says."""
+    from nbgrader.converters import Autograde
+
+    names: list[str] = Autograde(config=classroom.config).exclude_overwriting.get(classroom.topic.folder, [])
+    return names

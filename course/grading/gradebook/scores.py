@@ -31,21 +31,31 @@ class Scores:
 
 
 class Marks:
-    """The grades and comments of a submitted notebook, found at once; who changed them commits them at once.
+    """The grades and comments of a submitted notebook by the names of their cells.
 
     It has nbgrader's names for what `SaveAutoGrades` asks a gradebook: for one cell after the other, with a query each,
-    and a commit.
-
-    Raises:
-        MissingEntry: the student has not submitted the notebook.
+    and a commit. Whoever changes the rows of a gradebook commits them at once.
     """
 
-    def __init__(self, gradebook: Any, notebook: str, assignment: str, student: str) -> None:
+    def __init__(self, grades: dict[str, Any], comments: dict[str, Any]) -> None:
+        self.grades, self.comments = grades, comments
+
+    @classmethod
+    def of(cls, gradebook: Any, notebook: str, assignment: str, student: str) -> Marks:
+        """Those of a gradebook, found at once.
+
+        Raises:
+            MissingEntry: the student has not submitted the notebook.
+        """
+        return cls.in_rows(gradebook, gradebook.find_submission_notebook(notebook, assignment, student))
+
+    @classmethod
+    def in_rows(cls, gradebook: Any, submitted: Any) -> Marks:
+        """Those of one of a gradebook's submitted notebooks."""
         from nbgrader.api import Comment, Grade
 
-        submitted = gradebook.find_submission_notebook(notebook, assignment, student)
-        self.grades = dict(_of_cells(gradebook, Grade, submitted))
-        self.comments = dict(_of_cells(gradebook, Comment, submitted))
+        grades, comments = (dict(_of_cells(gradebook, kind, submitted)) for kind in (Grade, Comment))
+        return cls(grades, comments)
 
     def find_grade(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
         """The grade of a cell.
@@ -110,11 +120,16 @@ def reviewed_cells(db_url: str, assignment: str, student: str, notebook: str) ->
 
     with Gradebook(db_url) as gradebook:
         try:
-            grades = Marks(gradebook, notebook, assignment, student).grades
+            grades = Marks.of(gradebook, notebook, assignment, student).grades
         except MissingEntry:
             return {}
-        given = {name: grade for name, grade in grades.items() if grade.manual_score is not None}
-        return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
+        return reviewed(grades)
+
+
+def reviewed(grades: dict[str, Any]) -> dict[str, float | None]:
+    """Of a gradebook's `grades`, those that a person gave and has seen since: with what the machine gave."""
+    given = {name: grade for name, grade in grades.items() if grade.manual_score is not None}
+    return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
 
 
 def keep_reviewed(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
@@ -122,11 +137,16 @@ def keep_reviewed(db_url: str, assignment: str, student: str, notebook: str, kno
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:
-        grades = Marks(gradebook, notebook, assignment, student).grades
-        for name in known.keys() & grades.keys():
-            if grades[name].manual_score is not None and grades[name].auto_score == known[name]:
-                grades[name].needs_manual_grade = False
+        grades = Marks.of(gradebook, notebook, assignment, student).grades
+        settle_reviewed(grades, known)
         gradebook.db.commit()
+
+
+def settle_reviewed(grades: dict[str, Any], known: dict[str, float | None]) -> None:
+    """Ask nobody to look again at those of a gradebook's `grades` that the machine gives what it gave in `known`."""
+    for name in known.keys() & grades.keys():
+        if grades[name].manual_score is not None and grades[name].auto_score == known[name]:
+            grades[name].needs_manual_grade = False
 
 
 def enrol(db_url: str, student: str) -> None:
@@ -158,19 +178,23 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             submitted = gradebook.find_submission_notebook(notebook, assignment, student)
         except MissingEntry:
             return None
-        grades = dict(_of_cells(gradebook, Grade, submitted))
-        undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
-        again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
-        waiting = sorted(name for name, one in grades.items() if waits(one))
-        return Scores(
-            submitted.score,
-            submitted.max_score,
-            {name: None if name in undecided else grade.score for name, grade in grades.items()},
-            {name: grade.max_score for name, grade in grades.items()},
-            submitted.late_submission_penalty or 0.0,
-            tuple(again),
-            tuple(waiting),
-        )
+        return scores_of(submitted, dict(_of_cells(gradebook, Grade, submitted)))
+
+
+def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
+    """The points of a gradebook's submitted notebook, whose `grades` are these."""
+    undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
+    again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
+    waiting = sorted(name for name, one in grades.items() if waits(one))
+    return Scores(
+        submitted.score,
+        submitted.max_score,
+        {name: None if name in undecided else grade.score for name, grade in grades.items()},
+        {name: grade.max_score for name, grade in grades.items()},
+        submitted.late_submission_penalty or 0.0,
+        tuple(again),
+        tuple(waiting),
+    )
 
 
 def waits(grade: Any) -> bool:
@@ -199,8 +223,12 @@ def arrival(db_url: str, assignment: str, student: str, stamped: datetime | Elli
             submitted = gradebook.find_submission(assignment, student)
         except MissingEntry:
             return ""
-        came = submitted.timestamp if stamped is ... else stamped
-        return f"{came}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
+        return arrived(submitted.timestamp if stamped is ... else stamped, submitted.assignment.duedate)
+
+
+def arrived(came: datetime | None, due: datetime | None) -> str:
+    """What `arrival` says of work that came then and was due then, both in UTC and without a zone."""
+    return f"{came}, due {due}, {OUTLINE and OUTLINE.late}"
 
 
 def others(db_url: str, assignment: str, submitted: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -19,6 +19,29 @@ from course.syllabus import OUTLINE
 RESULTS = Path(".course", "results")
 """Where, in a course's folder, the results of executions are kept."""
 
+MENDED = "course.grading.nbgrader_bridge.sanitise.Mended"
+
+SANITISE = (
+    "course.grading.nbgrader_bridge.sanitise.Repair",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "course.grading.nbgrader_bridge.sanitise.RestoreKernelspec",
+    "course.grading.nbgrader_bridge.sanitise.RestoreCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+)
+"""The steps of autograding's first pass. Those of `sanitise` undo what students do to notebooks."""
+
+AUTOGRADE = (
+    "course.grading.nbgrader_bridge.judged_execute.JudgedExecute",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "course.grading.nbgrader_bridge.save_verdicts.SaveVerdicts",
+    "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+)
+"""Those of its second. `JudgedExecute` lets the judge decide, outside the student's process."""
+
 
 def configure(c: Any, root: Path | None = None) -> None:
     """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback.
@@ -44,26 +67,9 @@ def configure(c: Any, root: Path | None = None) -> None:
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.add_pictures.AddStills")
     # A submission is read however odd its file is.
-    c.Autograde.exporter_class = "course.grading.nbgrader_bridge.sanitise.Mended"
-    # The steps of `sanitise` undo what students do to notebooks.
-    c.Autograde.sanitize_preprocessors = [
-        "course.grading.nbgrader_bridge.sanitise.Repair",
-        "nbgrader.preprocessors.ClearOutput",
-        "nbgrader.preprocessors.DeduplicateIds",
-        "course.grading.nbgrader_bridge.sanitise.RestoreKernelspec",
-        "course.grading.nbgrader_bridge.sanitise.RestoreCells",
-        "nbgrader.preprocessors.CheckCellMetadata",
-    ]
-    # JudgedExecute runs the notebook and lets the judge decide, outside the student's process.
-    c.Autograde.autograde_preprocessors = [
-        "course.grading.nbgrader_bridge.judged_execute.JudgedExecute",
-        "nbgrader.preprocessors.IgnorePattern",
-        "nbconvert.preprocessors.ClearMetadataPreprocessor",
-        "nbgrader.preprocessors.LimitOutput",
-        "course.grading.nbgrader_bridge.save_verdicts.SaveVerdicts",
-        "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
-        "nbgrader.preprocessors.CheckCellMetadata",
-    ]
+    c.Autograde.exporter_class = MENDED
+    c.Autograde.sanitize_preprocessors = list(SANITISE)
+    c.Autograde.autograde_preprocessors = list(AUTOGRADE)
     # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests. What late work loses is
     # counted anew: a person gives some of the points after grading.
     c.GenerateFeedback.preprocessors = [

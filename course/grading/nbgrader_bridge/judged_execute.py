@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -91,12 +90,7 @@ class JudgedExecute(Execute):
         if outcome.fault:
             raise RuntimeError(f"not graded, because the grading machine failed: {outcome.fault}")
         write_files(outcome.files, folder)
-        executed = _with_ids(read_notebook(outcome.notebook), nb)
-        score_under(FOLLOW_THROUGH, executed, outcome)
-        if METADATA in executed.metadata and outcome.final:
-            executed.metadata[METADATA].update(task=task.digest(), work=task.work(), submission=task.submission())
-            executed.metadata[METADATA]["arrival"] = _arrival(resources.get("nbgrader", {}))
-        return executed, resources
+        return executed_notebook(task, outcome, nb.cells, _arrival(resources.get("nbgrader", {}))), resources
 
     def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
         """What is to be executed: `nb` with `files` beside it but for those to `ignore`, and all that decides it."""
@@ -209,10 +203,20 @@ def _is_ours(name: str) -> bool:
     return any(name == topic.folder and not topic.own for topic in TOPICS)
 
 
-def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:
-    """`executed` with the ids `nb` has: a stored outcome may come from a reading of it that drew others."""
-    executed = copy.copy(executed)
-    for done, cell in zip(executed.cells, nb.cells):
+def executed_notebook(task: Task, outcome: Outcome, cells: Sequence[Mapping[str, Any]], arrived: str) -> NotebookNode:
+    """The notebook of an outcome, scored by the course's settings, which keeps what it was graded from.
+
+    Args:
+        cells: those of the sanitised notebook, for their ids: a stored outcome may come from a reading of it that drew
+            others.
+        arrived: when the work came and by what rule it is late, as `scores.arrival` says it.
+    """
+    executed = read_notebook(outcome.notebook)
+    for done, cell in zip(executed.cells, cells):
         if "id" in cell:
             done["id"] = cell["id"]
+    score_under(FOLLOW_THROUGH, executed, outcome)
+    if METADATA in executed.metadata and outcome.final:
+        kept = executed.metadata[METADATA]
+        kept.update(task=task.digest(), work=task.work(), submission=task.submission(), arrival=arrived)
     return executed

@@ -26,6 +26,18 @@ class SaveVerdicts(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Save the scores of `nb`."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            self.decide(nb, resources, Marks.of(gradebook, about["notebook"], about["assignment"], about["student"]))
+            gradebook.db.commit()
+        return nb, resources
+
+    def decide(self, nb: NotebookNode, resources: dict, marks: Marks) -> None:
+        """Write the scores of `nb` and comments on it into `marks`, and into `nb` where an answer may stand elsewhere.
+
+        Raises:
+            MissingEntry: a graded cell is not among the marks.
+        """
         about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
         self.by_hand = {name for name, verdict in verdicts.items() if Verdict.from_dict(dict(verdict)).by_hand}
@@ -33,14 +45,11 @@ class SaveVerdicts(SaveAutoGrades):
             self.ungraded |= unjudged & set(exercises_in(nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
         self.elsewhere = self._answered_elsewhere(nb)
-        with Gradebook(about["db_url"]) as gradebook:
-            self.gradebook = Marks(gradebook, self.notebook_id, self.assignment_id, self.student_id)
-            nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
-            gradebook.db.commit()
+        self.gradebook = marks
+        NbGraderPreprocessor.preprocess(self, nb, resources)
         if self.elsewhere:
             notes = [f"{name}: {note}" for name, note in self.elsewhere.items()]
             nb.metadata.setdefault(METADATA, NotebookNode())["notes"] = notes
-        return nb, resources
 
     def _answered_elsewhere(self, nb: NotebookNode) -> dict[str, str]:
         """Where the answers may stand to questions whose own cells are untouched, in a sentence for each."""

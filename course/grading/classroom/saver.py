@@ -1,0 +1,178 @@
+"""Save the results of a class: several in one transaction, and one by one through nbgrader where they need it.
+
+A result is saved in an order that may stop anywhere: its files are written beside their place, its marks are committed,
+and then the files take their place. Until then the graded work is another than the submission's, and the next run saves
+it anew from the result that is kept.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.finish import Finished, Finisher
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.save import save
+from course.grading.gradebook.scores import Scores
+from course.grading.gradebook.write_marks import TopicBook
+from course.grading.intake.untrusted import remove, write_files
+from course.grading.nbgrader_bridge.log_capture import quiet
+from course.grading.nbgrader_bridge.patches import gradebook_transaction
+from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
+
+if TYPE_CHECKING:
+    from course.grading.execution.task import Outcome, Task
+
+MOST = 16
+"""Submissions in a transaction: who else writes to the gradebook waits a fraction of a second for it."""
+
+PAUSE = 0.5
+"""Seconds between transactions while submissions come quickly; one that comes after a pause is saved at once."""
+
+READ_ONLY = 0o444
+"""Rights of graded files, as nbgrader gives them."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What became of saving a submission: `reason` says why it failed, as nbgrader does, and `error` is its file's.
+
+    `kept` and `scores` are what is in its notebook and in the gradebook now, where that is known.
+    """
+
+    student: str
+    outcome: Outcome | None
+    reason: str = ""
+    error: OSError | None = None
+    kept: dict[str, Any] | None = None
+    scores: Scores | None = None
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A submission that is to be saved; its files lie in the hidden folder `beside` their place."""
+
+    task: Task
+    outcome: Outcome
+    finished: Finished
+    beside: Path
+
+
+@dataclass
+class Saver:
+    """Saves the submissions of a class as they come."""
+
+    classroom: Classroom
+    pending: list[_Pending] = field(default_factory=list)
+    written: float = 0.0
+
+    def __post_init__(self) -> None:
+        released = self.classroom.released
+        ours = saves_as_ours(self.classroom.config) and not released.task_cells
+        self.finisher = Finisher(self.classroom) if ours else None
+
+    def put(self, student: str, outcome: Outcome | None, task: Task | None) -> Iterator[Saved]:
+        """Save a submission, now or with those that come next; yields those that are saved.
+
+        Raises:
+            Fault: a fault of the machine, as everybody's saving would fail.
+        """
+        prepared = self._prepared(student, outcome, task)
+        if prepared is None:
+            yield self._by_nbgrader(student, outcome, task)
+            return
+        self.pending.append(prepared)
+        if len(self.pending) >= MOST or time.monotonic() > self.written + PAUSE:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[Saved]:
+        """Save all that is waiting.
+
+        Raises:
+            Fault: a fault of the machine, as everybody's saving would fail.
+        """
+        group, self.pending = self.pending, []
+        if not group:
+            return
+        try:
+            scores = self._commit(group)
+        except Exception:  # of one of them, perhaps: nbgrader says whose, and what
+            for one in group:
+                remove(one.beside)
+                yield self._by_nbgrader(one.finished.student, one.outcome, one.task)
+        else:
+            for one, known in zip(group, scores):
+                yield self._placed(one, known)
+        finally:
+            self.written = time.monotonic()
+
+    def _by_nbgrader(self, student: str, outcome: Outcome | None, task: Task | None) -> Saved:
+        try:
+            return Saved(student, outcome, reason=save(self.classroom, student, outcome, task))
+        except OSError as error:
+            return Saved(student, outcome, error=error)
+
+    def _prepared(self, student: str, outcome: Outcome | None, task: Task | None) -> _Pending | None:
+        """All that can be done before the gradebook is asked; None where nbgrader has to save, or to say what fails."""
+        if self.finisher is None or task is None or outcome is None or student not in self.classroom.sanitized:
+            return None
+        place = self.classroom.autograded(student)
+        beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+        try:
+            with quiet():
+                finished = self.finisher.finish(student, task, outcome)
+            _remove_left(place)
+            beside.mkdir(parents=True)
+            write_files(finished.files, beside)
+            for name in finished.files:
+                (beside / name).chmod(READ_ONLY)
+        except Exception:
+            with suppress(OSError):
+                remove(beside)
+            return None
+        return _Pending(task, outcome, finished, beside)
+
+    def _commit(self, group: list[_Pending]) -> list[Scores]:
+        """Write the marks of all, or of none."""
+        from nbgrader.api import Gradebook
+
+        from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
+
+        database, topic = self.classroom.coursedir().db_url, self.classroom.topic.folder
+        penalties = KeepLatePenalties(config=self.classroom.config)
+        rule = penalties.penalty if penalties.has_rule() else None
+        with quiet(), gradebook_transaction(database), Gradebook(database) as gradebook:
+            book = TopicBook(gradebook, topic, rule)
+            return [self._write(book, one) for one in group]
+
+    def _write(self, book: TopicBook, one: _Pending) -> Scores:
+        finished = one.finished
+        fits = partial(LastGrading(self.classroom, finished.student).still_fits, one.task)
+        return book.write(finished.student, finished.marks, finished.came, fits)
+
+    def _placed(self, one: _Pending, scores: Scores) -> Saved:
+        """Put the files of a submission into their place, for those of an earlier grading."""
+        student, place = one.finished.student, self.classroom.autograded(one.finished.student)
+        before = place.with_name(f".{place.name}.before.{secrets.token_hex(4)}")
+        try:
+            if place.is_dir():
+                place.rename(before)
+            one.beside.rename(place)
+            if before.is_dir():
+                remove(before)
+        except OSError as error:
+            return Saved(student, one.outcome, error=error)
+        return Saved(student, one.outcome, kept=one.finished.kept, scores=scores)
+
+
+def _remove_left(place: Path) -> None:
+    """Remove what a grader that was stopped left beside a student's graded work."""
+    for left in place.parent.glob(f".{place.name}.*"):
+        remove(left)
