@@ -38,7 +38,7 @@ class Student:
 
     @property
     def username(self) -> str:
-        """The name in Moodle, which has no capitals (`core_user::fill_properties_cache`: `strtolower`)."""
+        """The name in Moodle, which has no capitals (`user_create_user` in `user/lib.php` refuses them)."""
         return self.login.lower()
 
     @property

@@ -105,7 +105,11 @@ def plan(student: Student, topic: str) -> Plan:
             return Plan(extension=48, group=block)
         case 10:
             return Plan((came(5),))
-    return Plan((Attempt(None, DUE - timedelta(hours=2)),)) if (block, topic) == (0, MARKOV) else Plan()
+        case _ if block % 2:
+            return Plan()  # nothing at all
+        case _ if topic == ATTENTION:
+            return Plan((came(-3),))
+    return Plan((Attempt(None, DUE - timedelta(hours=2)),) if block == 0 else ())
 
 
 @dataclass(frozen=True)
