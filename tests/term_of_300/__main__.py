@@ -6,8 +6,10 @@ import argparse
 import io
 import json
 import math
+import resource
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +17,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -57,10 +59,11 @@ Grades = dict[tuple[str, str], Graded]
 
 @dataclass
 class Figures:
-    """What was compared, and what differed."""
+    """What was compared, and what differed; `minutes` are by the clock, `processor_minutes` those of all commands."""
 
     students: int
     minutes: float = 0.0
+    processor_minutes: float = 0.0
     graded: int = 0
     rows: int = 0
     differences: list[str] = field(default_factory=list)
@@ -149,11 +152,7 @@ def collect(root: Path, everybody: list[Student]) -> None:
 
 def run_nbgrader(root: Path, *arguments: str) -> str:
     """Run `nbgrader` in `root`, as an instructor does."""
-    import subprocess
-
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments], cwd=root, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=root, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
     return done.stdout + done.stderr
@@ -225,7 +224,9 @@ def check_rules(found: Grades, everybody: list[Student], figures: Figures) -> No
             figures.compare(f"{where}, penalty", (points + hand) * due.percent / 100, float(graded.penalty))
     for topic in TOPICS:  # else the comparison above could not tell two attempts apart
         told = [points for (other, _), points in machine.items() if other == topic]
-        figures.compare(f"{topic}, variants with equal points", [], sorted({one for one in told if told.count(one) > 1}))
+        figures.compare(
+            f"{topic}, variants with equal points", [], sorted({one for one in told if told.count(one) > 1})
+        )
 
 
 def scaled(graded: Graded, topic: str, points: Mapping[str, float]) -> float:
@@ -242,7 +243,7 @@ def points_of(root: Path) -> dict[str, float]:
 
 
 def canvas_before(everybody: list[Student]) -> canvas.Gradebook:
-    """The course in Canvas before the import: with a grade for each who hands in nothing, one excused, one not asked."""
+    """The course in Canvas before the import: whoever hands in nothing has a grade, one is excused, one not asked."""
     scores: dict[tuple[int, int], canvas.Score] = {(one.canvas_id, 9): 7.5 for one in everybody}
     for one in everybody:
         for number, topic in ((11, MARKOV), (12, ATTENTION)):
@@ -270,7 +271,9 @@ def through_canvas(root: Path, everybody: list[Student], found: Grades, figures:
         for number, topic in ((11, MARKOV), (12, ATTENTION)):
             key, graded = (one.canvas_id, number), found.get((one.id, topic))
             kept = graded is None or key in before.unassigned
-            expected = before.scores.get(key) if kept or before.scores.get(key) == "EX" else scaled(graded, topic, points)  # type: ignore[arg-type]
+            expected = (
+                before.scores.get(key) if kept or before.scores.get(key) == "EX" else scaled(graded, topic, points)
+            )  # type: ignore[arg-type]
             figures.compare(f"canvas --into, {one.id}, {topic}", expected, filled.scores.get(key))
             expected = before.scores.get(key) if kept else graded.score  # type: ignore[union-attr]
             figures.compare(f"canvas, {one.id}, {topic}", expected, plain.scores.get(key))
@@ -323,6 +326,8 @@ def run(root: Path, count: int) -> Figures:
         print(said)
     figures.compare("gradebook, after all exports", found, gradebook(root))
     figures.minutes = round((time.perf_counter() - began) / 60, 1)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    figures.processor_minutes = round((used.ru_utime + used.ru_stime) / 60, 1)
     return figures
 
 
@@ -337,7 +342,7 @@ def main(arguments: Iterable[str] = ()) -> int:
         figures = run(options.keep or Path(place, "class"), options.students)
     about = {**vars(figures), "differences": len(figures.differences)}
     print("\n".join(figures.differences[:50]))
-    print(", ".join(f"{value} {name}" for name, value in about.items()))
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
     if options.write:
         RESULTS.write_text(json.dumps({"date": f"{datetime.now(UTC):%Y-%m-%d}", **about}, indent=1) + "\n", "utf-8")
     return int(bool(figures.differences))

@@ -61,7 +61,9 @@ class Gradebook:
             cells = [self._cell(one.canvas_id, number) for number in numbers]
             about = [one.sortable_name, str(one.canvas_id), one.sis_id, one.login, f"Section {one.number % 4}", ""]
             rows.append([*about, *cells, *["80.00"] * len(TOTALS)])
-        rows.append(["Student, Test", str(TEST_STUDENT), "", "7f3c9d", "Section 0", "", *[""] * (len(numbers) + len(TOTALS))])
+        rows.append(
+            ["Student, Test", str(TEST_STUDENT), "", "7f3c9d", "Section 0", "", *[""] * (len(numbers) + len(TOTALS))]
+        )
         made = io.StringIO()
         csv.writer(made, lineterminator="\n").writerows(rows)
         return made.getvalue()

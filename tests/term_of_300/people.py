@@ -6,7 +6,20 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-FIRST = ("Ada", "Béa", "Chloë", "D’Arcy", "Ève", "François", "Gülşen", "Håkon", "Íris", "José María", "Łukasz", "Nguyễn")
+FIRST = (
+    "Ada",
+    "Béa",
+    "Chloë",
+    "D’Arcy",
+    "Ève",
+    "François",
+    "Gülşen",
+    "Håkon",
+    "Íris",
+    "José María",
+    "Łukasz",
+    "Nguyễn",
+)
 LAST = ("Kim", "O'Hara", "Núñez", "Smith-Jones", "Kim", "de la Cruz", "Şahin", "King, Jr.", "Müller", "van 't Hoff")
 UNLIKE_LOGINS = 5
 
