@@ -14,7 +14,7 @@ from pathlib import Path
 
 from course.grading.export.matching import absent, match
 from course.grading.export.scale import Scale, read_points
-from course.grading.gradebook.grades import Grades, as_text
+from course.grading.gradebook.grades import Grades, StudentGrades, as_text
 from course.grading.problem import Problem
 from course.grading.roster.table import Table
 from course.syllabus import Topic
@@ -34,8 +34,9 @@ _HIDDEN = re.compile(r"\s*(Muted|Manual Posting.*)?\s*", re.IGNORECASE)
 def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str]:
     """Write the grades for Canvas and return what there is to say about them.
 
-    Without `into`, students are told by their login, which is the id they have in the gradebook. With it, a gradebook
-    exported from Canvas, students, assignments and points are those of that file.
+    Without `into`, students are told by Canvas's own number if the class list had it, else by their login, which is the
+    id they have in the gradebook. With it, a gradebook exported from Canvas, students, assignments and points are those
+    of that file.
 
     Raises:
         Problem: `into` is no such file, or not one of its columns is a topic's, or several are.
@@ -51,16 +52,24 @@ def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str
 
 
 def _write_new(grades: Grades, to: Path) -> list[str]:
-    """Write everybody with a grade: a row without one would only remove what Canvas has."""
+    """Write everybody with a grade: a row without one would only remove what Canvas has.
+
+    A login that Canvas does not know it takes for nobody's, and then gives the grade to the first student of that name.
+    """
     names = [topic.folder for topic in grades.topics]
     rows = [
-        [as_text(pupil.sortable_name), "", "", pupil.id, "", *pupil.scores(names)]
+        [as_text(pupil.sortable_name), _number(pupil), "", pupil.id, "", *pupil.scores(names)]
         for pupil in grades.pupils
         if pupil.grades
     ]
     points = [f"{grades.points[name]:g}" for name in names]
     _write(to, [[*STUDENT, *names], [POSSIBLE, *[""] * (len(STUDENT) - 1), *points], *rows])
     return [*grades.notes(), *grades.gaps("Canvas")]
+
+
+def _number(pupil: StudentGrades) -> str:
+    """Canvas's number of a student; empty where the class list had none, or another platform's."""
+    return pupil.platform_number if re.fullmatch(r"\d+", pupil.platform_number) else ""
 
 
 def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:

@@ -21,6 +21,9 @@ NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 MOST = ("Maximum grade", "Maximum Grade")
 IDENTITIES = ("Username", "ID number", "Email address")
 
+NO_GRADE = "-"
+"""The cell without a grade: Moodle's import into a new column takes an empty one for 0 points."""
+
 GERMAN = {
     "Identifier": "ID",
     "Full name": "Vollständiger Name",
@@ -46,7 +49,7 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
     """
     if into is None:
         _write_table(grades, to)
-        return [*grades.notes(), *grades.gaps("Moodle")]
+        return [*grades.notes(), *grades.gaps("Moodle", f"a {NO_GRADE}")]
     if len(grades.topics) > 1:
         raise Problem("a worksheet of Moodle holds one assignment. Export one topic at a time")
     return _fill_in(grades, to, Table.read(into))
@@ -97,14 +100,18 @@ def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
 
 
 def _write_table(grades: Grades, to: Path) -> None:
-    """Write everybody with a grade: an empty cell would only remove what Moodle has."""
+    """Write everybody with a grade: a cell without one would only remove what Moodle has. Usernames have no capitals.
+
+    `import_new_grade_item` of `grade/import/csv/classes/load_data.php` passes over `-`, and `user_create_user` of
+    `user/lib.php` refuses capitals.
+    """
     with to.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         names = [topic.folder for topic in grades.topics]
         table.writerow(["Username", "Email address", "First name", "Last name", *names])
         for pupil in filter(lambda pupil: pupil.grades, grades.pupils):
-            who = [pupil.id, pupil.email, as_text(pupil.first_name), as_text(pupil.last_name)]
-            table.writerow([*who, *pupil.scores(names)])
+            who = [pupil.id.lower(), pupil.email, as_text(pupil.first_name), as_text(pupil.last_name)]
+            table.writerow([*who, *pupil.scores(names, NO_GRADE)])
 
 
 def _language(table: Table) -> dict[str, str]:

@@ -24,13 +24,17 @@ class Grade:
 
 @dataclass(frozen=True)
 class StudentGrades:
-    """Somebody of the gradebook, with a grade for each topic that was graded."""
+    """Somebody of the gradebook, with a grade for each topic that was graded.
+
+    `platform_number` is by what the platform of the class list knows the student, as nbgrader's `lms_user_id`.
+    """
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
     grades: dict[str, Grade] = field(default_factory=dict)
+    platform_number: str = ""
 
     @property
     def sortable_name(self) -> str:
@@ -42,9 +46,9 @@ class StudentGrades:
         """`First Last`, or the id of somebody without a name."""
         return " ".join(filter(None, (self.first_name, self.last_name))) or self.id
 
-    def scores(self, topics: Sequence[str]) -> list[str]:
-        """The cells of a table: the points for each topic, empty where there is no grade."""
-        return [f"{self.grades[name].score:.6g}" if name in self.grades else "" for name in topics]
+    def scores(self, topics: Sequence[str], missing: str = "") -> list[str]:
+        """The cells of a table: the points for each topic, `missing` where there is no grade."""
+        return [f"{self.grades[name].score:.6g}" if name in self.grades else missing for name in topics]
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,12 @@ class Grades:
                 lines.append(f"{topic}: {_submissions(resting)} with {what}, which count as the tests graded them")
         return lines
 
-    def gaps(self, platform: str) -> list[str]:
-        """Say where the table of several topics has empty cells, and what a platform's import makes of them."""
+    def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
+        """Say where the table of several topics has no grade, and what a platform's import makes of such a cell."""
         some = [pupil for pupil in self.pupils if pupil.grades]
         counts = {topic.folder: sum(topic.folder not in pupil.grades for pupil in some) for topic in self.topics}
         return [
-            f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing an empty cell "
+            f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing {missing} "
             f"deletes the grade that {platform} has. To keep it, export one topic at a time"
             for topic, count in counts.items()
             if count
@@ -116,7 +120,14 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
             if not any(topic.folder in grades for grades in found.values()):
                 raise Problem(f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first")
         pupils = [
-            StudentGrades(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
+            StudentGrades(
+                name,
+                one.first_name or "",
+                one.last_name or "",
+                one.email or "",
+                found[name],
+                one.lms_user_id or "",
+            )
             for name, one in sorted(students.items())
         ]
     return Grades(tuple(topics), points, tuple(pupils))

@@ -70,6 +70,29 @@ def test_moodle_table(tmp_path):
     assert "cy" not in {row[0] for row in rows(tmp_path / "moodle.csv")}, "an empty cell would remove their grade there"
 
 
+def test_canvas_is_given_its_own_numbers_of_students(tmp_path):
+    """Two of one name and with logins that Canvas does not know would get one grade, the last, and one none."""
+    twins = (("dan", "104", 5.0), ("eve", "105", 6.0), ("fay", "abc", 7.0))
+    pupils = [StudentGrades(name, "Dan", "Twin", "", {NAME: Grade(score)}, number) for name, number, score in twins]
+    write_canvas(one(*pupils), tmp_path / "canvas.csv")
+    assert [row[1:4] for row in rows(tmp_path / "canvas.csv")[2:]] == [
+        ["104", "", "dan"],
+        ["105", "", "eve"],
+        ["", "", "fay"],
+    ]
+
+
+def test_a_moodle_table_has_no_empty_cell_and_no_capital_in_a_username(tmp_path):
+    """A new column of Moodle's takes an empty cell for 0 points, and one unknown username ends its import."""
+    fay = StudentGrades("F.Moore", "Fay", "Moore", "F.Moore@example.org", {RNN.folder: Grade(2.0)})
+    notes = write_moodle(Grades(CLASS.topics, CLASS.points, (fay,)), tmp_path / "moodle.csv")
+    assert rows(tmp_path / "moodle.csv")[1] == ["f.moore", "F.Moore@example.org", "Fay", "Moore", "-", "2"]
+    assert notes == [
+        f"{NAME}: 1 student has no grade, and importing a - deletes the grade that Moodle has. To keep it, export one "
+        "topic at a time"
+    ]
+
+
 COLUMNS = "Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed"
 WORKSHEET = f"""{COLUMNS},Last modified (submission),Last modified (grade),Feedback comments
 Participant 11,Ada Lovelace,ada@analytical.org,Submitted,,"11,00",Yes,-,-,"well, done"
