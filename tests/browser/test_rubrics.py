@@ -70,7 +70,7 @@ class Desk:
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **look)  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
         self.page.route(
-            re.compile("MathJax.js"), lambda route: route.fulfill(body=MATHJAX, content_type="text/javascript")
+            re.compile("/mathjax/"), lambda route: route.fulfill(body=MATHJAX, content_type="text/javascript")
         )
         self._server, self._course = server, course
 
@@ -78,7 +78,7 @@ class Desk:
         """A student's submission, with the focus in no field."""
         self.page.goto(f"{self._server}formgrader/submissions/{submission_id(self._course, student)}/")
         expect(self.rubric).to_be_visible(timeout=60 * SECONDS)
-        expect(self.page.locator("input.score").first).to_be_focused(timeout=60 * SECONDS)
+        expect(self.page.locator(".tabbable").first).to_be_focused(timeout=20 * SECONDS)
         self.page.keyboard.press("Escape")
         return self.page
 
@@ -151,14 +151,14 @@ def test_what_is_written_by_hand_stays(ann: Desk, course: Path) -> None:
     ann.comment.fill("1 and 2 are digits, here.")
     ann.criterion("Names the variance").click()
     ann.shows("0.75", f"{VARIANCE}\n\n1 and 2 are digits, here.")
-    ann.score.fill("1.25")
+    ann.score.fill("1.75")
     page.keyboard.press("Escape")
-    expect(ann.rubric).to_contain_text("1.25 of 2 points, written by hand. The criteria give 0.75.")
+    expect(ann.rubric).to_contain_text("1.75 of 2 points, written by hand. The criteria give 0.75.")
     page.keyboard.press("2")
-    ann.shows("1.25", f"{VARIANCE}\n{SOFTMAX}\n\n1 and 2 are digits, here.")
+    ann.shows("1.75", f"{VARIANCE}\n{SOFTMAX}\n\n1 and 2 are digits, here.")
     page.keyboard.press("1")
-    ann.shows("1.25", f"{SOFTMAX}\n\n1 and 2 are digits, here.")
-    assert kept(course, "hand") == (1.25, f"{SOFTMAX}\n\n1 and 2 are digits, here.", False)
+    ann.shows("1.75", f"{SOFTMAX}\n\n1 and 2 are digits, here.")
+    assert kept(course, "hand") == (1.75, f"{SOFTMAX}\n\n1 and 2 are digits, here.", False)
     ann.rubric.get_by_role("button", name="Use 0.5 points").click()
     expect(ann.rubric).to_contain_text("0.5 of 2 points")
     page.get_by_role("button", name="Full credit").nth(4).click()
