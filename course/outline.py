@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
@@ -111,10 +112,32 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Criterion:
+    """A line of a rubric: what it says, and the points that it gives, or takes from full points where negative.
+
+    Of the criteria of one `group`, an answer meets one.
+    """
+
+    text: str
+    points: float
+    group: str = ""
+
+    @property
+    def wording(self) -> str:
+        """What students read of it in the comment."""
+        return f"{self.group}: {self.text}" if self.group else self.text
+
+
+Rubric = tuple[Criterion, ...]
+"""The criteria of a written question, in the order in which a grader sees them."""
+
+
+@dataclass(frozen=True)
 class Outline:
     """A `course.toml`: `path` is the file, `choices` its topics by folder, and most others are its rules.
 
     `extensions` are the times by which single students may be later, by student and topic. `groups` hand in together.
+    `rubrics` are those of written questions, by topic and question.
     """
 
     path: Path
@@ -125,6 +148,7 @@ class Outline:
     choices: dict[str, Choice] = field(default_factory=dict)
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
+    rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
 
     @property
     def carried(self) -> bool:
@@ -182,7 +206,7 @@ def read_outline(path: Path) -> Outline:
     """
     try:
         values = _tables(path.read_text(encoding="utf-8-sig"))
-        _only(values, (*PUBLIC, "extensions", "groups"), "it")
+        _only(values, (*PUBLIC, "extensions", "groups", "rubrics"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -195,6 +219,7 @@ def read_outline(path: Path) -> Outline:
             choices=choices,
             extensions=_extensions(_table(values, "extensions"), choices),
             groups=_groups(_table(values, "groups"), choices),
+            rubrics=_rubrics(_table(values, "rubrics"), choices),
             **rules,
         )
     except (UnicodeDecodeError, Faulty) as error:
@@ -296,6 +321,45 @@ def _is_a_name(said: Any) -> bool:
     return isinstance(said, str) and bool(said) and "/" not in said and not said.startswith(".")
 
 
+def _rubrics(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, Rubric]]:
+    for topic in values:
+        if topic not in topics:
+            raise Faulty(f"[rubrics] has {topic!r}, which is no topic here. Choose from {', '.join(topics)}")
+    return {
+        topic: {question: _rubric(said, f"[rubrics.{topic}] {question}") for question, said in questions.items()}
+        for topic in values
+        for questions in [_table(values, topic, "[rubrics]")]
+    }
+
+
+def _rubric(said: Any, where: str) -> Rubric:
+    """The criteria of one question, of which no two read the same."""
+    if not isinstance(said, list) or not said or not all(isinstance(one, dict) for one in said):
+        raise Faulty(f'{where} must be a list of criteria, such as {{ points = 1, text = "Names the scale." }}')
+    criteria = tuple(_criterion(one, f"{where}, criterion {number},") for number, one in enumerate(said, 1))
+    wordings = [one.wording for one in criteria]
+    if twice := next((one for one in wordings if wordings.count(one) > 1), ""):
+        raise Faulty(f"{where} has the criterion {twice!r} twice. Change one of the texts")
+    groups = [name for name, _ in groupby(one.group for one in criteria) if name]
+    if apart := next((name for name in groups if groups.count(name) > 1), ""):
+        raise Faulty(f"{where} has criteria between those of the group {apart!r}. Put the group's criteria together")
+    if not any(one.points for one in criteria):
+        raise Faulty(f"{where} has no criterion with points. Give one of them points, such as points = 1")
+    return criteria
+
+
+def _criterion(values: dict[str, Any], where: str) -> Criterion:
+    _only(values, ("points", "text", "group"), where)
+    points: Any = values.get("points")
+    if type(points) not in (int, float) or not abs(points) < float("inf") or points * 4 % 1:
+        written = "no points" if points is None else f"{points!r} points"
+        raise Faulty(f"{where} has {written}. Write a number in steps of 0.25, such as 0.5 or -0.5")
+    words = {name: normalize("NFC", _text(values, name, where=where).strip()) for name in ("text", "group")}
+    if not words["text"]:
+        raise Faulty(f'{where} has no text. Say what earns or loses the points, such as text = "Names the scale."')
+    return Criterion(points=float(points), **words)
+
+
 def _choice(folder: str, values: Any) -> Choice:
     where = f"[topics.{folder}]"
     if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
@@ -354,10 +418,10 @@ def _table(values: dict[str, Any], name: str, where: str = "it") -> dict[str, An
     return table
 
 
-def _text(values: dict[str, Any], name: str, default: str = "") -> str:
+def _text(values: dict[str, Any], name: str, default: str = "", where: str = "") -> str:
     text = values.get(name, default)
     if not isinstance(text, str) or "\n" in text:
-        raise Faulty(f"{name} is {text!r}, but must be one line of text in quotes")
+        raise Faulty(f"{where} {name} is {text!r}, but must be one line of text in quotes".lstrip())
     return text
 
 

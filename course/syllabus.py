@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from course.outline import Choice, Faulty, Outline, find_outline
+from course.outline import Choice, Faulty, Outline, Rubric, find_outline
 from course.outline import FollowThrough as FollowThrough
 
 SOURCE = "https://github.com/sequence-course/sequence-course"
@@ -499,6 +499,8 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
         _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
         for choice in outline.choices.values():
             _demand_earlier(choice, [topic.folder for topic in topics])
+        for topic in topics:
+            _demand_fit(outline.rubrics.get(topic.folder, {}), topic)
     except Faulty as fault:
         raise Faulty(f"{outline.path}: {fault}") from None
     return tuple(sorted(topics, key=lambda topic: topic.number))
@@ -555,6 +557,23 @@ def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:
             raise Faulty(
                 f"[topics.{choice.folder}] builds on {folder!r}, which is no earlier topic of this course{which}"
             )
+
+
+def _demand_fit(rubrics: Mapping[str, Rubric], topic: Topic) -> None:
+    """Raise Faulty unless each rubric is of a written question of the topic, and within its points."""
+    questions = {item.name: item.points for item in topic.items if item.kind == "question"}
+    for name, rubric in rubrics.items():
+        where = f"[rubrics.{topic.folder}] {name}"
+        if name not in questions:
+            which = f". Its written questions are {', '.join(questions)}" if questions else ""
+            raise Faulty(f"{where} is no written question of the topic{which or '. It has none'}")
+        for criterion in rubric:
+            if abs(criterion.points) > questions[name]:
+                most = f"{questions[name]:g}"
+                raise Faulty(
+                    f"{where} has {criterion.points:g} points for {criterion.wording!r}, but the question has {most}. "
+                    f"Give at most {most}"
+                )
 
 
 def _distinct(names: Sequence[str], what: str) -> None:

@@ -13,6 +13,7 @@ from course.grading.nbgrader_bridge.patches import (
     guard_submissions,
     guard_topics,
     read_odd_timestamps,
+    show_rubrics,
 )
 from course.syllabus import OUTLINE
 
@@ -92,6 +93,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.Execute.skip_cells_with_tag = ""
     if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
         c.AssignLatePenalties.plugin_class = "course.grading.nbgrader_bridge.late_penalty.LatePolicy"
+        show_rubrics()  # where one is declared
     guard_submissions()
     guard_topics()
     guard_collecting()

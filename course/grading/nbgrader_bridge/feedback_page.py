@@ -24,6 +24,17 @@ from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.nbgrader_bridge.patches import cache_lookups
 from course.grading.problem import Problem
 
+DARK = """
+@media screen and (prefers-color-scheme: dark) {
+  html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
+  img { filter: invert(1) hue-rotate(180deg); }
+}
+"""
+"""A page of nbgrader's in the dark, whose style and students' own outputs know only light colours: all are inverted.
+
+Pictures are inverted twice, and stay as they are.
+"""
+
 READABLE = """
 a { text-decoration: underline !important; color: #23527c !important; }
 .panel-primary > .panel-heading { background-color: #285e8e !important; }
@@ -41,15 +52,8 @@ code { overflow-wrap: anywhere; }
   div.nbgrader_cell .panel-heading { display: flow-root; height: auto !important; }
   .container, .panel-body, #notebook-container { padding: 5px !important; }
 }
-@media screen and (prefers-color-scheme: dark) {
-  html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
-  img { filter: invert(1) hue-rotate(180deg); }
-}
 """
 """nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA).
-
-In the dark its colours are inverted, because nbgrader's style and students' own outputs know only light ones. Pictures
-are inverted twice, and stay as they are.
 
 The marks behind headings, which a notebook shows under the mouse alone, stay out of sight.
 """
@@ -77,7 +81,7 @@ class Readable(NbGraderPreprocessor):
             for name in names
             if re.fullmatch(r"[\w-]+", name)
         ]
-        resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, *named]))
+        resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, DARK, *named]))
         return nb, resources
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -176,6 +177,34 @@ def guard_feedback() -> None:
 
     copy_files.guarded = True  # type: ignore[attr-defined]
     ExchangeReleaseFeedback.copy_files = copy_files
+
+
+def show_rubrics() -> None:
+    """Make formgrader show rubrics and keep who saved what; nbgrader has no hook at these places.
+
+    Where no rubric is declared, its pages are as nbgrader has them. Nothing happens outside formgrader's own process.
+    """
+    formgrader = sys.modules.get("nbgrader.server_extensions.formgrader.formgrader")
+    if formgrader is None or getattr(formgrader.FormgradeExtension, "shows_rubrics", False):
+        return
+    extension: Any = formgrader.FormgradeExtension
+    settings, handlers = extension.init_tornado_settings, extension.init_handlers
+
+    def init_tornado_settings(self: Any, webapp: Any) -> None:
+        from course.grading.nbgrader_bridge.rubric.page import SubmissionPage
+
+        settings(self, webapp)
+        webapp.settings["nbgrader_exporter"] = SubmissionPage(Path(self.coursedir.root), config=self.config)
+
+    def init_handlers(self: Any, webapp: Any) -> None:
+        from course.grading.nbgrader_bridge.rubric.handlers import HANDLERS
+
+        base = webapp.settings["base_url"].rstrip("/")
+        webapp.add_handlers(".*$", [(f"{base}{path}", *rest) for path, *rest in HANDLERS])
+        handlers(self, webapp)  # nbgrader's last one answers all other addresses
+
+    extension.init_tornado_settings, extension.init_handlers = init_tornado_settings, init_handlers
+    extension.shows_rubrics = True
 
 
 def read_odd_timestamps() -> None:

@@ -1,0 +1,111 @@
+"""Who saved what: each save of points or a comment, in a database of our own beside the gradebook.
+
+SQLite lets one process at a time write into it. So its lock also keeps two graders, each with a Jupyter server, from
+saving at the same moment.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+FILE = "graded_by.db"
+"""The database, in the course's folder."""
+
+PATIENCE = 60.0
+"""Seconds for which a save waits until another one is done, as for the gradebook."""
+
+_TABLE = """CREATE TABLE IF NOT EXISTS saved (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, grader TEXT NOT NULL,
+    topic TEXT NOT NULL, student TEXT NOT NULL, question TEXT NOT NULL,
+    points REAL, extra_credit REAL, comment TEXT, criteria TEXT NOT NULL
+)"""
+_INDEX = "CREATE INDEX IF NOT EXISTS saved_answer ON saved (topic, student, question)"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A student's answer to a written question of a topic."""
+
+    topic: str
+    student: str
+    question: str
+
+
+@dataclass(frozen=True)
+class Save:
+    """What a grader saved: points, and a comment with the wording of its criteria."""
+
+    grader: str
+    points: float | None
+    extra_credit: float | None
+    comment: str | None
+    criteria: Sequence[str] = ()
+    at: str = ""
+    id: int = 0
+
+
+class GradingLog:
+    """The saves of a course, which is in the folder `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE
+
+    def saves(self, answer: Answer) -> list[Save]:
+        """All that was saved of an answer, the newest last."""
+        if not self.path.is_file():
+            return []
+        with closing(self._open()) as connection:
+            return _saves(connection, answer)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the database alone until the block ends; what it added is kept unless it raises.
+
+        Raises:
+            sqlite3.OperationalError: another process holds it for longer than `PATIENCE`, or it cannot be written.
+        """
+        with closing(self._open()) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_TABLE)
+            connection.execute(_INDEX)
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+
+
+def add_save(connection: sqlite3.Connection, answer: Answer, save: Save) -> None:
+    """Note a save, with the time it is now."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    criteria = json.dumps(list(save.criteria), ensure_ascii=False)
+    values = (at, save.grader, answer.topic, answer.student, answer.question)
+    connection.execute(
+        "INSERT INTO saved (at, grader, topic, student, question, points, extra_credit, comment, criteria)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*values, save.points, save.extra_credit, save.comment, criteria),
+    )
+
+
+def _saves(connection: sqlite3.Connection, answer: Answer) -> list[Save]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'saved'").fetchone():
+        return []
+    rows = connection.execute(
+        "SELECT grader, points, extra_credit, comment, criteria, at, id FROM saved"
+        " WHERE topic = ? AND student = ? AND question = ? ORDER BY id",
+        (answer.topic, answer.student, answer.question),
+    )
+    return [
+        Save(grader, points, extra_credit, comment, tuple(json.loads(criteria)), at, number)
+        for grader, points, extra_credit, comment, criteria, at, number in rows
+    ]

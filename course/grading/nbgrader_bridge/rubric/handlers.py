@@ -1,0 +1,129 @@
+"""What formgrader's page asks for: the rubrics of a submission, and each change that a grader makes."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_notebook_dir, check_xsrf
+from sqlalchemy.exc import SQLAlchemyError
+from tornado import web
+
+from course.grading.machine.faults import advice_for
+from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
+from course.grading.nbgrader_bridge.rubric.marks import Impossible, Marks, Outdated
+from course.grading.nbgrader_bridge.rubric.points import fault_of
+from course.outline import FILE, Faulty, Rubric, read_outline
+
+STATIC = Path(__file__).parent / "static"
+
+_ANONYMOUS = re.compile(r"[0-9a-f]{32}")
+"""The name that Jupyter makes up for somebody who has only its token."""
+
+
+def rubrics_of(root: Path, topic: str) -> Mapping[str, Rubric]:
+    """The rubrics of a topic as `course.toml` has them now, by question.
+
+    Raises:
+        Faulty: the file cannot be followed.
+    """
+    path = root / FILE
+    return read_outline(path).rubrics.get(topic, {}) if path.is_file() else {}
+
+
+def grader_of(user: Any) -> str:
+    """The grader's name: that of JupyterHub or of Jupyter's user, and otherwise of the system's."""
+    name = getattr(user, "username", "") or ""
+    if name and not _ANONYMOUS.fullmatch(name):
+        return name
+    return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+
+
+class RubricHandler(BaseApiHandler):
+    """What both handlers share."""
+
+    @property
+    def grader(self) -> str:
+        """Who looks at the page."""
+        return grader_of(self.current_user)
+
+    def marks(self, submission_id: str) -> list[Marks]:
+        """The answers of a submission that have a rubric."""
+        self.gradebook.db.expire_all()
+        try:
+            notebook = self.gradebook.find_submission_notebook_by_id(submission_id)
+        except MissingEntry:
+            raise web.HTTPError(404) from None
+        root = Path(self.coursedir.root)
+        rubrics = rubrics_of(root, notebook.assignment.name)
+        log = GradingLog(root)
+        found = [Marks(self.gradebook, notebook, name, rubric, log) for name, rubric in rubrics.items()]
+        found = [one for one in found if one.are_there]
+        for one in found:
+            if fault := fault_of(rubrics[one.answer.question], one.grade.max_score):
+                raise Faulty(f"{root / FILE}: {fault}")
+        return found
+
+    def refuse(self, status: int, sentence: str) -> None:
+        """Answer with what went wrong, for the grader to read."""
+        self.set_status(status)
+        self.finish(json.dumps({"fault": sentence}))
+
+
+class RubricsHandler(RubricHandler):
+    """The rubrics of a submission, with what is taken, and who saved it."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self, submission_id: str) -> None:
+        """Answer with a list, an entry for each question that has a rubric."""
+        try:
+            self.finish(json.dumps([one.described(self.grader) for one in self.marks(submission_id)]))
+        except Faulty as fault:
+            self.refuse(400, str(fault))
+        except (OSError, sqlite3.Error, SQLAlchemyError) as error:
+            self.refuse(500, advice_for(error) or str(error))
+
+
+class AnswerHandler(RubricHandler):
+    """One answer of a submission."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def put(self, submission_id: str, question: str) -> None:
+        """Make a change, and answer with what there is then; with status 409 nothing was changed."""
+        wanted = self.get_json_body()
+        try:
+            marks = next((one for one in self.marks(submission_id) if one.answer.question == question), None)
+            if marks is None:
+                self.refuse(404, f"{question} has no rubric in course.toml any more. Reload the page.")
+                return
+            try:
+                marks.change(wanted if isinstance(wanted, dict) else {}, self.grader)
+            except Outdated:
+                self.set_status(409)
+            self.finish(json.dumps(marks.described(self.grader)))
+        except (Faulty, Impossible) as fault:
+            self._undo(400, str(fault))
+        except (OSError, sqlite3.Error, SQLAlchemyError) as error:
+            self._undo(500, advice_for(error) or str(error))
+
+    def _undo(self, status: int, sentence: str) -> None:
+        self.gradebook.db.rollback()
+        self.refuse(status, sentence)
+
+
+HANDLERS = [
+    (r"/formgrader/api/rubrics/([^/]+)", RubricsHandler),
+    (r"/formgrader/api/rubrics/([^/]+)/([^/]+)", AnswerHandler),
+    (r"/formgrader/rubric/(.*)", web.StaticFileHandler, {"path": str(STATIC)}),
+]

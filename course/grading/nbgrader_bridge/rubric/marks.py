@@ -1,0 +1,178 @@
+"""The points and the comment of one answer, read from nbgrader's gradebook and changed there by a rubric."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from course.grading.nbgrader_bridge.rubric.comment_lines import (
+    renewed,
+    signed,
+    taken_in,
+    typed_in,
+    with_criterion,
+    without_criterion,
+)
+from course.grading.nbgrader_bridge.rubric.grading_log import Answer, GradingLog, Save, add_save
+from course.grading.nbgrader_bridge.rubric.points import points_of, starts_full
+from course.outline import Criterion, Rubric
+
+
+class Outdated(Exception):
+    """Somebody else saved since the page was loaded; nothing was changed."""
+
+
+class Impossible(ValueError):
+    """A change that cannot be made; the message is for the grader."""
+
+
+class Marks:
+    """What the gradebook has of an answer, with its rubric.
+
+    Args:
+        gradebook: nbgrader's.
+        notebook: its entry of a submitted notebook.
+        question: the name of the written question.
+    """
+
+    def __init__(self, gradebook: Any, notebook: Any, question: str, rubric: Rubric, log: GradingLog) -> None:
+        self._gradebook, self._rubric, self._log = gradebook, rubric, log
+        self.answer = Answer(notebook.assignment.name, notebook.student.id, question)
+        self.grade: Any = next((one for one in notebook.grades if one.name == question), None)
+        self.comment: Any = next((one for one in notebook.comments if one.name == question), None)
+
+    @property
+    def are_there(self) -> bool:
+        """Whether the gradebook has the question in this submission."""
+        return self.grade is not None and self.comment is not None
+
+    @property
+    def text(self) -> str:
+        """The comment that people wrote, with the lines of criteria."""
+        return self.comment.manual_comment or ""
+
+    @property
+    def taken(self) -> list[Criterion]:
+        """The criteria that the comment names."""
+        return taken_in(self.text, self._rubric)
+
+    @property
+    def version(self) -> str:
+        """What stands for points, comment and their last save: another one after any change."""
+        saves = self._log.saves(self.answer)
+        now = [self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment]
+        return sha256(json.dumps([*now, saves[-1].id if saves else 0]).encode()).hexdigest()
+
+    def change(self, wanted: Mapping[str, Any], grader: str) -> None:
+        """Make a change and note who made it, unless the answer is no longer what `wanted["version"]` says.
+
+        Raises:
+            Outdated: it is not.
+            Impossible: there is no such criterion, or the points are no number.
+        """
+        with self._log.writing() as connection:
+            self._gradebook.db.expire_all()
+            if wanted.get("version") != self.version:
+                raise Outdated
+            self._apply(wanted)
+            criteria = [criterion.wording for criterion in self.taken]
+            now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
+            add_save(connection, self.answer, Save(grader, *now, criteria))
+            self._gradebook.db.commit()
+
+    def _apply(self, wanted: Mapping[str, Any]) -> None:
+        if "criterion" in wanted:
+            self._take(str(wanted["criterion"]), bool(wanted.get("take")))
+        elif wanted.get("use_rubric"):
+            self._write(renewed(self.text, self._rubric))
+            self.grade.manual_score = self._given
+        elif "manual_comment" in wanted:
+            self.comment.manual_comment = str(wanted["manual_comment"] or "")
+            return
+        else:
+            self.grade.manual_score = _number(wanted.get("manual_score"))
+            self.grade.extra_credit = _number(wanted.get("extra_credit"))
+        self.grade.needs_manual_grade = self.grade.manual_score is None and self.grade.auto_score is None
+
+    def _take(self, wording: str, take: bool) -> None:
+        """Take a criterion or take it back. Points that a person wrote stay."""
+        criterion = next((one for one in self._rubric if one.wording == wording), None)
+        if criterion is None:
+            raise Impossible("This criterion is no longer in course.toml. Reload the page.")
+        follows = self.follows
+        change = with_criterion if take else without_criterion
+        self._write(change(self.text, self._rubric, criterion))
+        if follows:
+            self.grade.manual_score = self._given
+
+    def _write(self, text: str) -> None:
+        self.comment.manual_comment = text or None
+
+    @property
+    def _given(self) -> float | None:
+        """The points that the criteria give; without any the answer is not graded."""
+        return self._sum if self.taken else None
+
+    @property
+    def _sum(self) -> float:
+        return points_of(self._rubric, self.taken, self.grade.max_score)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the points are what the criteria give or nothing yet, so that taking one changes them."""
+        return self.grade.manual_score in (None, self._sum)
+
+    def used_before(self) -> list[tuple[str, int]]:
+        """The paragraphs that graders typed for this question, with their number, and the commonest first."""
+        from nbgrader.api import Comment
+
+        rows = self._gradebook.db.query(Comment.manual_comment).filter(
+            Comment.cell_id == self.comment.cell_id, Comment.manual_comment.isnot(None)
+        )
+        counted = Counter(text for (comment,) in rows for text in typed_in(comment, self._rubric))
+        return sorted(counted.items(), key=lambda one: (-one[1], one[0].casefold()))
+
+    def described(self, grader: str) -> dict[str, Any]:
+        """All that the page shows of the answer, for `grader`."""
+        taken, saves = self.taken, self._log.saves(self.answer)
+        now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
+        shown = [
+            {"by": save.grader, "is_you": save.grader == grader, "at": save.at, "points": save.points} for save in saves
+        ]
+        last = saves[-1] if saves else None
+        return {
+            "question": self.answer.question,
+            "version": self.version,
+            "maximum": self.grade.max_score,
+            "starts_full": starts_full(self._rubric),
+            "criteria": [_shown(one, one in taken) for one in self._rubric],
+            "sum": self._sum,
+            "follows": self.follows,
+            "grade": self.grade.to_dict(),
+            "comment": self.comment.to_dict(),
+            "used_before": self.used_before(),
+            "saves": shown,
+            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != now,
+        }
+
+
+def _shown(criterion: Criterion, is_taken: bool) -> dict[str, Any]:
+    """A criterion as the page has it."""
+    about = {"wording": criterion.wording, "text": criterion.text, "group": criterion.group}
+    return {**about, "points": signed(criterion.points), "taken": is_taken}
+
+
+def _number(said: Any) -> float | None:
+    if said is None or said == "":
+        return None
+    try:
+        number = float(said)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise Impossible(f"{said!r} is no number of points. Write a number such as 1.5.")
+    return number
