@@ -3,9 +3,9 @@
 #
 # *Man eats small dinosaur. Small dinosaur eats man.* The same four words, and two very different afternoons.
 #
-# Self-attention cannot tell the two apart. It is permutation equivariant, so a sentence in another order gives the same outputs in that other order. More heads do not change this, and more layers do not
-# change it either, because attention sees a *set* of words. If a model is to read a sentence, each word must say **where it stands**.
-# (This holds without a mask. A mask that hides the future already tells each word something about its position.)
+# Self-attention cannot tell the two apart. It is permutation equivariant, so a sentence in another order gives the same outputs in that other order. More heads or more layers do not change this,
+# because attention sees a *set* of words. If a model is to read a sentence, each word must say **where it stands**.
+# (A mask that hides the future already tells each word something about its position.)
 #
 # Counting the words is the obvious answer, and a poor one. In this notebook you build four better answers, from the sinusoids of the original Transformer (2017) to the rotations inside today's language models.
 #
@@ -31,7 +31,7 @@ from course import blocks, check, data, device, fit, hint, predict, progress, se
 # %% [markdown]
 # ## Two sentences, one set
 #
-# `blocks.MultiHeadAttention` is an attention layer with several heads. It reads the dinosaur's sentence in both orders. The cell prints how much each word's output differs between the two sentences.
+# `blocks.MultiHeadAttention` reads the dinosaur's sentence in both orders. The cell prints how much each word's output differs.
 
 # %%
 seed(0)
@@ -70,7 +70,7 @@ compare()
 # - **Any length.** A longer text has more positions, and the first ones keep their vectors.
 # - **Relative.** "Three positions back" is one simple operation, and it is the same everywhere.
 #
-# The number $t$ itself is not bounded, and it is not relative either, as you will measure. Divided by the length of the text, it changes as the text grows. Now try the binary digits of $t$. Here they are for the first nine positions:
+# The number $t$ itself is not bounded, and it is not relative either, as you will measure. Divided by the length of the text, it changes as the text grows. Here are the binary digits of $t$ for the first nine positions:
 
 # %%
 for t in range(9):
@@ -82,7 +82,7 @@ for t in range(9):
 # So replace each digit, which jumps between 0 and 1, by a **sinusoid**, which swings smoothly between −1 and 1. One sinusoid is ambiguous, because it passes each height on its way up and again on its way down. The sine and the cosine of an angle together are not.
 # Draw them as **the hand of a clock**, which starts upright. The sine says how far the hand points to the right, and the cosine how far it points up.
 #
-# Take $D/2$ clocks, each with one hand. Hand $i$ turns by its own angle $w_i$ at each step, which is called its **frequency**. For $D = 4$ there are two clocks. The first hand turns by $w_0 = 1$ radian at each step, and the second one by $w_1 = 1/100$:
+# Take $D/2$ clocks, each with one hand. Hand $i$ turns by its own angle $w_i$ at each step, which is called its **frequency**. For $D = 4$, the first hand turns by $w_0 = 1$ radian at each step, and the second one by $w_1 = 1/100$:
 #
 # | position | first angle | sine | cosine | second angle | sine | cosine |
 # |---|---|---|---|---|---|---|
@@ -147,9 +147,9 @@ show.positional_encoding.heat_map(sinusoidal(128, 64))
 compare(encoding=sinusoidal(4, 16))
 
 # %% [markdown]
-# Now the outputs differ, so the layer can know who eats and who is eaten. But word and position share the same $D$ numbers, and a sum does not show its parts. How can attention tell them apart?
+# Now the outputs differ. But word and position share the same $D$ numbers, and a sum does not show its parts. How can attention tell them apart?
 #
-# Attention compares vectors by dot products. Let the word $x$ stand at position $t$ and the word $y$ at position $s$. Their dot product has four parts:
+# Let the word $x$ stand at position $t$ and the word $y$ at position $s$. Attention compares them by their dot product, and that has four parts:
 #
 # $$(x + p_t) \cdot (y + p_s) = x \cdot y \;+\; x \cdot p_s \;+\; p_t \cdot y \;+\; p_t \cdot p_s .$$
 #
@@ -248,7 +248,7 @@ show.positional_encoding.dot_products(sinusoidal(128, 64), positions=[16, 48, 96
 #
 # ## The five properties, measured
 #
-# An encoding is a function `encode(n, d)`. It returns vectors of width `d` for the first `n` positions, as a tensor `(n, d)`.
+# An encoding is a function `encode(n, d)`. It returns the vectors of the first `n` positions, a tensor `(n, d)`.
 #
 # ### Exercise: `order_properties`, what an encoding is good for (about 25 minutes)
 #
@@ -288,7 +288,7 @@ def order_properties(encode, n: int, d: int) -> dict[str, bool]:
 check("order_properties", order_properties)
 
 # %% [markdown]
-# Here are the candidates. They are computed in double precision, because `pinv` needs it.
+# Here are the candidates, in double precision because `pinv` needs it.
 
 
 # %%
@@ -325,13 +325,13 @@ found = {name: order_properties(encode, 24, 8) for name, encode in candidates.it
 show.positional_encoding.properties(found)
 
 # %% [markdown]
-# The sinusoidal encoding has all five properties. So do the powers, it seems. $0.9^t$ is relative, because $M$ multiplies it by 0.9 at each step. But after a few hundred positions every vector is nearly zero. Added to a word, such a vector changes nothing. This is why the lecture wants $M$ to be *norm preserving*, so that it changes no length, however often you apply it. A rotation is such a matrix.
+# The sinusoidal encoding has all five properties. So do the powers, it seems. $0.9^t$ is relative, because $M$ multiplies it by 0.9 at each step. But after a few hundred positions every vector is nearly zero. Added to a word, such a vector changes nothing. This is why the lecture wants $M$ to be *norm preserving*, so that it never changes a length. A rotation is such a matrix.
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 are two well-known Transformers. Both use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+# BERT and GPT-2 use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
-# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price. The picture above shows it, in the row of the table of 40 positions.
+# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. The picture above shows this price, in the row of the table of 40 positions.
 #
 # ### Exercise: `LearnedPositions` (about 10 minutes)
 #
@@ -370,7 +370,7 @@ check("LearnedPositions", LearnedPositions)
 # Added encodings go through $W_q$ and $W_k$ together with their words, and the layer must *learn* to make "how far apart" out of all four parts of the dot product. Could the distance be built in?
 #
 # Turn the query itself. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$. Rotate the key in the same way by its own position $s$.
-# The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$, and on nothing else about the positions.
+# The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$ alone.
 #
 # These hands turn anticlockwise, which changes nothing about distances. Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
 #
@@ -382,7 +382,7 @@ check("LearnedPositions", LearnedPositions)
 # | 3 | 1 | 2 | $(0, -1)$ | $(0, 1)$ | −1 |
 # | 4 | 2 | 2 | $(1, 0)$ | $(-1, 0)$ | −1 |
 #
-# Equal distances give equal products, wherever the two stand. This is **RoPE**, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and position $t$, is
+# This is **RoPE**, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and position $t$, is
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/d} .$$
 #
@@ -390,7 +390,7 @@ check("LearnedPositions", LearnedPositions)
 #
 # ### Exercise: `rope` (about 30 minutes)
 #
-# Rotate queries or keys of all heads at once, `(B, h, T, d)`. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
+# Rotate queries or keys of all heads at once, `(B, h, T, d)`. Columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
 
 
 # %% solution="rope"
@@ -431,11 +431,11 @@ added, rotated = (q + encodings) @ (k + encodings).mT, rope(q) @ rope(k).mT
 show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": rotated[0, 0]})
 
 # %% [markdown]
-# The right map has stripes. Along every diagonal the distance is the same, and so is the score, up to rounding. The left map has the stripe of "near" as well. On top of it lie crosses and bands that say "at position 12", whether or not that matters.
+# The right map has stripes, because on every diagonal the distance is the same, and so is the score. The left map has the stripe of "near" as well. On top of it lie crosses and bands that say "at position 12", whether or not that matters.
 #
 # ## RoPE inside attention
 #
-# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is scaled dot-product attention for all heads at once. The same word stands at all 40 positions. The cell prints the scores of
+# Now put `rope` inside a layer. Below is scaled dot-product attention for all heads at once. The same word stands at all 40 positions. The cell prints the scores of
 # three queries for keys that stand 1, 3 and 7 positions back.
 #
 # 1. Run the cell as it is. Nothing tells the positions apart, so all nine scores agree.
@@ -461,7 +461,7 @@ for t in (10, 20, 30):
     print(f"{t:>8}  ", *(f"{scores[0, 0, t, t - back]:9.4f}" for back in (1, 3, 7)))
 
 # %% [markdown]
-# All keys are alike here, so a score with the queries alone rotated depends on $t$ and not on $s$. Only both rotations together depend on $t - s$.
+# All keys are alike here, so a score with the queries alone rotated depends on $t$ and not on $s$.
 #
 # The next picture shows the four pairs of one query and one key. The key was chosen so that the query finds it three positions back. Move the key, and all hands turn, but the score stays. Move the distance, and the score changes. At which other distance do the hands stand nearly as they do at 3? Which pairs could tell these two distances apart?
 
@@ -473,7 +473,7 @@ show.positional_encoding.turning_pairs(rope)
 #
 # **ALiBi** leaves words, queries and keys alone and **subtracts the distance from the score**. The further back a key stands, the less it counts.
 #
-# A head with slope 1/2 reads four words, and its last query gives all four keys the same score of 2. The distances are 3, 2, 1 and 0, so the scores become 0.5, 1, 1.5 and 2. After softmax the weights are 0.10, 0.17, 0.28 and 0.46. The nearest word counts most.
+# A head with slope 1/2 reads four words, and its last query gives all four keys the same score of 2. The distances are 3, 2, 1 and 0, so the scores become 0.5, 1, 1.5 and 2. After softmax the weights are 0.10, 0.17, 0.28 and 0.46.
 #
 # Each head $i = 1, \dots, h$ has its own slope $m_i$, so that some heads look near and others far:
 #
@@ -509,7 +509,7 @@ show.positional_encoding.alibi_weights(alibi_bias(8, 40))
 # %% [markdown]
 # ## The task: an echo
 #
-# You hear letters, and at each one you say the letter that came **three positions before**. A recurrent network does it easily. Attention without positions cannot, because it is permutation equivariant.
+# You hear letters, and at each one you say the letter that came **three positions before**. A recurrent network does it easily. Attention without positions cannot.
 
 # %%
 heard = data.load("order", rows=2, length=16)
@@ -643,14 +643,14 @@ show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 # %% [markdown]
 # Up to the dashed line three encodings are perfect. Beyond it, they differ.
 #
-# - **Learned.** The table has 128 rows, but training has reached only the first 16. The first 16 positions of a long list are right, and the rest is noise.
+# - **Learned.** Training has reached only the first 16 of 128 rows. These positions are right in a long list, and the rest is noise.
 # - **Sinusoidal.** Its vectors exist at every position, and one matrix *could* read them. But nothing forced the layer to learn that matrix. Sixteen positions can be told apart in many ways, and training found another.
 # - **RoPE.** What it learned about "three back" is about a distance, and at position 60 three back is still three back. But a long list also holds distances that no short list has. At some of them the hands may stand nearly as they do at three, and then your curve bends down
-#   in the end. Large letter embeddings make this more likely. At PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
+#   in the end. With letter embeddings of PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
 # - **ALiBi.** On short lists it is hardly better than no encoding, but it is **equally good at every length**. Its bias only falls with the distance, so it cannot point at the third position and pass over the second. It names one of the last few letters.
-#   In a language model, nearby words matter most and no single position does, and there the same blur is a strength.
+#   In a language model, nearby words matter most, and there the same blur is a strength.
 #
-# Here is who attends to whom, in a list of 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
+# Here is who attends to whom in 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
 
 # %%
 ids = data.load("order", rows=1, length=32, seed=2).with_format("torch")[:]["ids"].to(device())
@@ -661,7 +661,7 @@ show.positional_encoding.attention_maps(maps, trained_on=16)
 # %% [markdown]
 # ## Play
 #
-# You see the sinusoidal table with one position marked, how many positions each pair needs for a full turn, and the dot product of the marked position with all others. Drag the length, the width and the position. How many pairs make a full turn within 64 positions, and what are the others good for? With which width does the dot product first single out position 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
+# You see the sinusoidal table with one position marked, how many positions each pair needs for a full turn, and the dot product of the marked position with all others. How many pairs make a full turn within 64 positions, and what are the others good for? With which width does the dot product first single out position 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
 
 # %%
 show.positional_encoding.explorer(sinusoidal)
@@ -673,7 +673,7 @@ show.positional_encoding.explorer(sinusoidal)
 # Which of the five could manage it on lists of 16, and would RoPE be among them? Write four to six sentences.
 
 # %% [markdown] question="positional_encoding_question"
-# The learned table says about position 20 whatever its row held before training. No list of 16 letters ever used that row, so no gradient ever reached it, and its random numbers point attention nowhere in particular. RoPE says nothing about position 20 at all. It only rotates query and key
+# The learned table says about position 20 whatever its row held before training. No list of 16 letters ever used that row, so no gradient ever reached it. RoPE says nothing about position 20 at all. It only rotates query and key
 # so that their score depends on how far apart they are. The distance of three occurs in every training list, so what was learned about it holds between positions 17 and 20 as it does between 2 and 5.
 #
 # To say a list of 16 backwards, position $t$ must look at position $15 - t$. The distance is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal encodings tell it, and they would do (on that length only, since the end moves with the length).
@@ -705,7 +705,7 @@ show.positional_encoding.explorer(sinusoidal)
 #   A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compare most of ours.
 #
 # <!-- needs: 09_masking -->
-# - **Next.** Now every word sees every other word and knows where it stands. A model that has to guess the next word must not see it. Topic 09 hides it.
+# - **Next.** A model that has to guess the next word must not see it. Topic 09 hides it.
 
 # %%
 progress()

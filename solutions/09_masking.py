@@ -4,7 +4,7 @@
 # Guess the next word of *every tired …*. Many words fit, so you will mostly be wrong. Now read *every tired baker sings*, and guess the word after *tired*.
 # This time you are always right, because the answer stands one word further on. You have also learned nothing about English.
 #
-# Self-attention plays the second game. Every word looks at every other word. So a model that should predict the next word finds it one position to the right, and copies it.
+# Self-attention plays the second game. A model that should predict the next word finds it one position to the right, and copies it.
 # Nothing crashes. The loss even becomes much better, and a person who sees only the loss goes home happy.
 #
 # Batches bring a second fault. Short sentences are filled up with padding, and attention reads the padding as if it were text. **Masks** cure both faults.
@@ -16,7 +16,7 @@
 # - hide words as BERT does, and train a small language model that reads as GPT does,
 # - catch a model that sees the future, even where nobody knows the best possible loss.
 #
-# **You need** multi-head attention (topic 07) and learned positional embeddings (topic 08). Two facts come back. The scores of $h$ heads have the shape $(B, h, T, S)$, and softmax gives a score of $-\infty$ the weight 0.
+# **You need** multi-head attention (topic 07) and learned positional embeddings (topic 08).
 #
 # Eight short exercises, one training task and one written question take about 130 minutes. Each training takes about ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
 
@@ -30,7 +30,7 @@ from course.data import grammar
 # %% [markdown]
 # ## Padding: words that are not there
 #
-# Our sentences come from the grammar of a small English, whose probabilities are known exactly. Here are two of them as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
+# Our sentences come from the grammar of a small English, whose probabilities are known exactly. Here are two of them, each word as an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
 
 # %%
 language = grammar.language()
@@ -59,7 +59,7 @@ def largest_change(mask_alone=None, mask_in_batch=None):
 print(f"moved by up to {largest_change():.3f}")
 
 # %% [markdown]
-# The outputs for the ducks depend on the other sentences in the batch. The layer looks at the zeros behind the full stop, because to the layer they are words like any other.
+# The outputs for the ducks depend on the other sentences in the batch. To the layer, the zeros behind the full stop are words like any other.
 #
 # **Dimensions.** $B$ sentences in a batch, $V$ words in the vocabulary, $T$ queries (the positions that look), $S$ keys (the positions that are looked at), $h$ heads, $D$ numbers in the vector of a word.
 #
@@ -96,7 +96,7 @@ check("padding_mask", padding_mask)
 # %% [markdown]
 # ## The future: words that have not been said
 #
-# A language model reads *Ada sees the* and predicts what comes next. To train it, you could cut every sentence after each of its words, and turn every piece into an example of its own. It is far cheaper to give the model the whole sentence once and let **every position** predict the word after it.
+# A language model reads *Ada sees the* and predicts what comes next. To train it, you could cut every sentence after each of its words. It is far cheaper to give the model the whole sentence once and let **every position** predict the word after it.
 #
 # <!-- needs: 03_rnn -->
 # This is the teacher forcing of topic 03, for all positions at once. But now the inputs contain the answers.
@@ -112,7 +112,7 @@ check("padding_mask", padding_mask)
 # | Ich | $e_{10}$ | $e_{11}$ | $-\infty$ | $-\infty$ | $-\infty$ |
 # | habe | $e_{20}$ | $e_{21}$ | $e_{22}$ | $-\infty$ | $-\infty$ |
 #
-# Each word sees itself and the past. It may see itself, because it predicts the *next* word. Here is what softmax makes of three words that would all have the scores 1, 2 and 3:
+# Each word sees the past and itself, because it predicts the *next* word. Here is what softmax makes of three words that would all have the scores 1, 2 and 3:
 #
 # | query | scores | weights |
 # |---|---|---|
@@ -139,7 +139,7 @@ check("causal_mask", causal_mask)
 # %% [markdown]
 # ## Both at once
 #
-# Scores have the shape $(B, h, T, S)$. The padding mask has the shape $(B, S)$. It differs from sentence to sentence, and all heads and all queries share it. The causal mask has the shape $(T, S)$, and all sentences and all heads share it. Give each mask an axis of length 1 wherever it is shared, so that both broadcast to the scores.
+# Scores have the shape $(B, h, T, S)$. All heads and all queries share the padding mask $(B, S)$, and all sentences and all heads share the causal mask $(T, S)$. Give each mask an axis of length 1 wherever it is shared, so that both broadcast to the scores.
 #
 # Take one sentence of two words in three positions. These are the keys that each query may look at:
 #
@@ -179,7 +179,7 @@ panels = {
 show.masking.masks(panels, [".", *sentences[0]] + ["(pad)"] * (T - len(sentences[0]) - 1))
 
 # %% [markdown]
-# Blue means allowed. The attention layer accepts such a mask as it is. The next cell reads the ducks' sentence again, alone and in the batch. It does so once with the padding mask alone, and once with the causal mask alone.
+# Blue means allowed. The next cell reads the ducks' sentence again, alone and in the batch, once with the padding mask alone and once with the causal mask alone.
 
 # %%
 predict("padding_under_a_causal_mask")
@@ -190,7 +190,7 @@ print(f"padding mask: moved by up to {largest_change(alone, combine_masks(paddin
 print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f}")
 
 # %% [markdown]
-# With the padding mask, the outputs no longer depend on the batch. The causal mask alone has the same effect, although it says nothing about padding. All the padding stands *behind* the sentence, and with a causal mask no word looks that way.
+# With either mask, the outputs no longer depend on the batch. The causal mask says nothing about padding, but all the padding stands *behind* the sentence, where no word may look.
 #
 # This holds for padding on the right only. Some programs pad on the left when they generate text, and they need both masks.
 #
@@ -198,7 +198,7 @@ print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f
 #
 # Inside the layer, the mask meets the scores after the scaling and before the weighted sum. The result should be the softmax of the allowed scores alone.
 #
-# Suppose that a row has the scores 2, 1 and 5, and that the third one is hidden. The exponentials of the two allowed scores are 7.39 and 2.72, and their sum is 10.11. So the weights are 7.39 / 10.11 = 0.73, 2.72 / 10.11 = 0.27, and 0. The 5 appears nowhere in this calculation.
+# Suppose that a row has the scores 2, 1 and 5, and that the third one is hidden. The exponentials of the two allowed scores are 7.39 and 2.72, with the sum 10.11. So the weights are 7.39 / 10.11 = 0.73, 2.72 / 10.11 = 0.27, and 0. The 5 appears nowhere in this calculation.
 #
 # In general, for scores $e$ and a mask $m$ that counts True as 1 and False as 0,
 #
@@ -231,7 +231,7 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor, dim: int = -1) -> t
 check("masked_softmax", masked_softmax)
 
 # %% [markdown]
-# Compare four recipes on three words and two positions of padding. The padding happens to have large scores.
+# Compare four recipes on three words and two positions of padding with large scores.
 
 # %%
 scores = torch.tensor([[1.0, 2.0, 0.0, 3.0, 2.0]])
@@ -252,13 +252,13 @@ for name, mask in {
 # %% [markdown]
 # The first recipe lets the padding in, because $e^0 = 1$.
 #
-# The second recipe loses most of the attention, and its weights sum to 0.29. It has a worse fault. Softmax has divided by a sum that contains the hidden scores, so the weights still depend on them. With a causal mask, the future comes in by this back door.
+# The weights of the second recipe sum to 0.29. Worse, softmax has divided by a sum that contains the hidden scores, so the weights still depend on them. With a causal mask, the future comes in by this back door.
 #
-# The third recipe is the one in most programs. It is right wherever something is allowed. Where nothing is allowed, it looks at everything equally. In float16, where a number has 16 bits, it fails, because no finite number there is below −65,504, and `masked_fill` with −1e9 raises an error.
+# The third recipe is the one in most programs. It is right wherever something is allowed. Where nothing is allowed, it looks at everything equally. In float16 no finite number is below −65,504, so `masked_fill` with −1e9 raises an error.
 #
 # ## Means and losses
 #
-# Attention is not the only place where a model sums over words. The vector of a whole sentence is often the mean of its words' vectors, which is called **mean pooling**. A loss is a mean over tokens. Both must count real words only, and divide by the number of *real* words.
+# Attention is not the only place where a model sums over words. The vector of a whole sentence is often the mean of its words' vectors, which is called **mean pooling**. A loss is a mean over tokens. Both must count *real* words only.
 #
 # Suppose that words are single numbers, and a sentence is 2, 4 and one position of padding that holds 9. Its mean is (2 + 4) / 2 = 3. If you count the padding, you get 15 / 3 = 5. If you drop the 9 and still divide by all positions, you get 6 / 3 = 2.
 #
@@ -285,7 +285,7 @@ check("masked_mean", masked_mean)
 # - The mean of the two sentence means is (4 + 1.33) / 2 = 2.67. The single token weighs as much as the three others together.
 # - The mean over all tokens is (4 + 1 + 1 + 2) / 4 = 2. Every token weighs the same.
 #
-# A language model uses the second. It sums over the whole batch, and divides by the number of real tokens in the batch.
+# A language model uses the second, over the whole batch.
 #
 # ### Exercise: `masked_cross_entropy`, the loss of a padded batch (about 10 minutes)
 #
@@ -328,17 +328,17 @@ for extra in columns:
 show.masking.loss_by_padding(columns, losses)
 
 # %% [markdown]
-# Only the masked loss stays where it is. With enough columns you can push the lowest curve as near to 0 as you like. The middle curve will follow once a model has learned that padding follows padding, which is easy. So the losses of two papers are comparable only if both divide by the same number.
+# Only the masked loss stays where it is. With enough columns you can push the lowest curve as near to 0 as you like. The middle curve will follow once a model has learned that padding follows padding. So the losses of two papers are comparable only if both divide by the same number.
 #
 # ## Another mask: hide a word, and predict it
 #
-# A model such as GPT hides the future. BERT hides **words** here and there, and lets the model look at both sides. The lectures call this **masked language modelling**, or MLM. The recipe has three parts, with the lectures' numbers:
+# A model such as GPT hides the future. BERT hides **words** here and there, and lets the model look at both sides. The lectures call this **masked language modelling**, or MLM. Here is the recipe, with the lectures' numbers:
 #
 # - Each token is chosen with a probability of 15 %, independently of the others. Special tokens stand for no word, such as `[MASK]` or the full stops here. They are never chosen.
 # - Of the chosen tokens, 80 % become `[MASK]`, 10 % become a random word from the whole vocabulary, and 10 % stay as they are.
 # - The model must predict all the chosen tokens, and no others.
 #
-# So of 1,000 ordinary tokens about 150 are chosen. About 120 of them become `[MASK]`, about 15 become a random word, and about 15 stay. Here is a sentence with one chosen word. The label −100 means that the model is asked for nothing.
+# So of 1,000 ordinary tokens about 120 become `[MASK]`, 15 become a random word, and 15 are chosen and stay. Here is a sentence with one chosen word.
 #
 # | | | | | |
 # |---|---|---|---|---|
@@ -346,12 +346,12 @@ show.masking.loss_by_padding(columns, losses)
 # | `inputs` | the | `[MASK]` | sleep | . |
 # | `labels` | −100 | ducks | −100 | −100 |
 #
-# Why are some chosen words replaced by others, or not at all? Texts in later use contain no `[MASK]`. A model that has to think only where it sees `[MASK]` would have nothing to say about them. Here some chosen words are wrong, some are right, and nothing marks them, so the model has to keep an opinion about every word.
+# Why are some chosen words replaced by others, or not at all? Texts in later use contain no `[MASK]`, and a model that has to think only there would have nothing to say about them. Here some chosen words are wrong and some are right, so the model has to keep an opinion about every word.
 #
 # ### Exercise: `mlm_corrupt`, BERT's corruption (about 20 minutes)
 #
 # Return the corrupted inputs and the labels. A label holds the *original* word where the model is asked for one, and −100 elsewhere, because PyTorch's losses leave out −100. `ids` may have any shape.
-# Take all random numbers from `generator`. `mask_id` may be one of the vocabulary's ids or lie beyond them. The random word may be any of the `vocab_size` words, even the original one.
+# Take all random numbers from `generator`. `mask_id` may be one of the vocabulary's ids or lie beyond them. The random word may be any of the `vocab_size` words.
 
 
 # %% solution="mlm_corrupt"
@@ -402,7 +402,7 @@ counts = {
 show.masking.corrupted_tokens(counts, int((~special).sum()))
 
 # %% [markdown]
-# The shares are near 80, 10 and 10 %, and about 15 % of the tokens were chosen. How much does it help to see both sides? In this language the question has an exact answer, because we can compute the loss of the best possible prediction.
+# How much does it help to see both sides? In this language the question has an exact answer, because we can compute the loss of the best possible prediction.
 
 # %%
 windows, targets = grammar.windows(2000, 3, torch.Generator().manual_seed(3))
@@ -495,15 +495,12 @@ with torch.no_grad():
         print(f"{name:<44}", leaks_future(lambda ids, layer=layer: layer(E(ids)), text[:3, :9]))
 
 # %% [markdown]
-# The second-to-last layer has a correct mask, and still it leaks. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, which is safe.
+# The second-to-last layer has a correct mask, and still it leaks. Its mean includes the later words of the sentence. The mean of the last layer runs over the numbers of one word, which is safe.
 #
 # ## The task: an honest language model
 #
 # Your model has two layers. Each layer consists of masked attention and a **feed-forward network**, which works on every word by itself. Both have a residual connection (topic 07), so their output is *added* to their input. The vector of a word is then a running sum, called the **residual stream**.
 # The model needs two layers because one layer cannot follow a clue to another clue.
-#
-# <!-- needs: 10_encoder_decoder -->
-# Topic 10 explains why residual connections help, and what else a Transformer has.
 #
 # A batch is `ids` $(B, T)$, with a full stop before each sentence, and `lengths` $(B,)$, which count this full stop. From `. the ducks sleep .` come four predictions:
 #
@@ -512,9 +509,9 @@ with torch.no_grad():
 # | input | . | the | ducks | sleep |
 # | target | the | ducks | sleep | . |
 #
-# Inputs and targets are the same row, shifted by one position. Each has one word less than the row.
+# Inputs and targets are the same row, shifted by one position.
 #
-# The best possible loss is known here, because we know the probabilities of the grammar. This loss is called the **entropy** of the language. It is a floor for every honest model.
+# We know the probabilities of the grammar, and so we know the best possible loss, the **entropy** of the language. It is a floor for every honest model.
 
 # %%
 held_out = data.load("grammar", sentences=1, held_out=1000, seed=5)["held_out"]
@@ -523,7 +520,7 @@ entropy = -sum(held_out["log_probability"]) / words_in_all
 print(f"the grammar has a loss of {entropy:.3f} a word on {len(held_out):,} held-out sentences")
 
 # %% [markdown]
-# No honest model does better, except by luck, and luck has a size. A **standard error** says how far a mean over a sample typically lies from the true mean. You compute one below. At grading, the judge takes new sentences. For full marks, three measures have to reach their bars:
+# Only luck gets below it, and luck has a size. A **standard error** says how far a mean over a sample typically lies from the true mean. You compute one below. At grading, the judge takes new sentences. For full marks, three measures have to reach their bars:
 #
 # | measure | bar |
 # |---|---|
@@ -536,8 +533,8 @@ print(f"the grammar has a loss of {entropy:.3f} a word on {len(held_out):,} held
 # ### Exercise: model and training loop (about 20 minutes)
 #
 # - `visible` makes the mask. Put your causal mask on the device of the lengths.
-# - `forward` adds the positional embeddings (`self.positions`) to the word embeddings. In each layer it applies attention first and then the feed-forward network, each with its residual connection. At the end, `self.to_logits` turns every vector into logits.
-# - `train` makes one step for each batch. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
+# - `forward` adds the positional embeddings (`self.positions`) to the word embeddings. Each layer applies attention first, and then the feed-forward network. At the end, `self.to_logits` turns every vector into logits.
+# - `train` makes one step for each batch, and gives its loss to `batches.log(loss)` for the curve below the cell.
 
 
 # %%
@@ -603,7 +600,7 @@ check("masking_task", record.model)
 # %% [markdown]
 # ## Too good to be true
 #
-# Now train the same model on the same batches with your own loop. Only the causal mask is missing. `variant` keeps the weights of this model apart from those that are graded.
+# Now train the same model without the causal mask. `variant` keeps its weights apart from those that are graded.
 
 # %%
 predict("loss_without_a_causal_mask")
@@ -625,7 +622,7 @@ show.masking.learning_curves(curves, entropy)
 # %% [markdown]
 # It falls through the floor. In a language of 2.59 nats a word, a loss of a few hundredths is not talent. The model reads the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
 #
-# Where the truth is known, you can decide as the grading does. Compare model and grammar on the *same* sentences. Take the difference of their losses for each sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the grammar, too, and the difference removes what both have in common.
+# Where the truth is known, you can decide as the grading does. Take the difference between the losses of model and grammar for *each* sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the grammar, too, and the difference removes what both have in common.
 #
 # Suppose that four sentences have the differences +1, +2, 0 and +1. Their mean is +1, their standard deviation is 0.82, and the standard error of the mean is 0.82 / √4 = 0.41. So the mean lies 2.4 standard errors above 0.
 
@@ -664,7 +661,7 @@ for name, trained in both.items():
     print(f"{name:<15} {'leaks' if found else 'does not leak'}")
 
 # %% [markdown]
-# The third test is to use the model. Take one sentence and ask for each of its words **with nothing behind it**. The model reads the full stop alone at first, and then one word more at each step, as in writing. How surprised is each model by the next word? The surprise of a word is $-\ln p$, where $p$ is the probability that the model gave to it.
+# The third test is to use the model. Take one sentence and ask for each of its words **with nothing behind it**. The model reads the full stop alone at first, and then one word more at each step, as in writing. The surprise of a word is $-\ln p$, where $p$ is the model's probability.
 
 # %%
 line = "the cook who these ducks follow tastes some warm bread tonight ."
@@ -719,11 +716,11 @@ for name, trained in both.items():
 show.masking.heads(maps, [".", *sentence[:-1]])
 
 # %% [markdown]
-# In the upper row, the mask forces every weight to the right of the diagonal to 0. In the lower row nothing forbids these weights, and some heads do little else than look one position ahead.
+# In the upper row, every weight to the right of the diagonal is 0. In the lower row, some heads do little else than look one position ahead.
 #
 # ## Play
 #
-# Here you can paint a mask over five positions, one of them padding. Each row is a query, each column is a key, and each switch says yes or no. The Tab key moves between the switches, and the space bar changes one.
+# Here you can paint a mask over five positions, one of them padding. The Tab key moves between the switches, and the space bar changes one.
 #
 # The middle picture shows the weights that your softmax gives. The right one shows which words each word *knows* after some layers. A word passes on what it has learned, so it may know words that it never looked at. They are light blue. If a word knows a later one, that is a leak, in orange.
 #
@@ -741,16 +738,16 @@ show.masking.painter(masked_softmax)
 # Then think of BERT, which sees what comes after a hidden word. Nobody calls that a leak. Why not, and what can BERT therefore not be used for? Write five to eight sentences.
 
 # %% [markdown] question="masking_question"
-# The grammar itself has a loss of 2.59 a word, and no honest model does better in the long run. So 2.1 is a leak, unless the held-out sentences were few. To be certain, I would compare model and grammar on the same sentences and divide the mean difference by its standard error. With a few hundred sentences, half a nat a word is ten standard errors or more, and chance is out of the question.
+# The grammar itself has a loss of 2.59 a word, and no honest model does better in the long run. So 2.1 is a leak, unless the held-out sentences were few. To be certain, I would compare model and grammar on the same sentences and divide the mean difference by its standard error. With a few hundred sentences, half a nat a word is ten standard errors or more.
 #
 # Then I would run `leaks_future` on the whole model, and on its parts one after the other. The future can come in through a mean or a normalisation over the words of a sentence, through heads that were merged with their axes mixed up, or through a mask that is applied after the softmax. I would also ask the model for words with nothing behind them, where the loss of a leaking model explodes.
 #
-# BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. It cannot write one either, because a text that is being written has no right side yet.
+# BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. So it cannot write one either.
 
 # %% [markdown]
 # ## What you built
 #
-# A mask says which position may look at which, and what is counted. It belongs inside the softmax, and in every mean. A mistake here crashes nothing, and it may even make the loss better. So a loss that is too good deserves more suspicion than a bad one.
+# A mask belongs inside the softmax, and in every mean. A mistake here may even make the loss better, so a loss that is too good deserves more suspicion than a bad one.
 #
 # | you built | the field's name | where you meet it next |
 # |---|---|---|
@@ -769,7 +766,7 @@ show.masking.painter(masked_softmax)
 # - **No look at itself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. How does a word reach its own output all the same? What becomes of the first row?
 # - **Play BERT.** Train the model as BERT. Use `mlm_corrupt` on the batches, `padding_mask` without a causal mask, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower, and what makes it higher?
 # - **A small leak.** Make a mask that lets only *one position in ten* see one word ahead. How many held-out sentences does it take before the paired difference shows it? Does `leaks_future` find it?
-# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe MLM in section 3.1. Their appendix C.2 tries other shares than 80, 10 and 10.
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe MLM in section 3.1. Their appendix C.2 tries other shares than 80, 10 and 10.
 #
 # <!-- needs: 10_encoder_decoder -->
 # - **Next.** Topic 10 builds the whole Transformer. One half of it sees everything and the other half sees only the past, and your masks make the difference.

@@ -403,7 +403,7 @@ class Parts(nn.Module):
         for embed in (self.src_embed, self.tgt_embed):
             nn.init.normal_(embed.weight, std=d_model**-0.5)
         # sinusoids, in a tensor that moves with the model and is not trained
-        self.register_buffer("positions", blocks.waves(max_len, d_model), persistent=False)
+        self.register_buffer("positions", blocks.sinusoids(max_len, d_model), persistent=False)
         sizes = (d_model, n_heads, d_ff, dropout, norm)
         self.encoder = nn.ModuleList(EncoderLayer(*sizes) for _ in range(n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(*sizes) for _ in range(n_layers))

@@ -355,12 +355,12 @@ def train(model, batches):
     """Pretrains on `for ids, mask in batches`, (64, T) each, and logs each loss."""
     ### BEGIN SOLUTION
     optimizer = torch.optim.AdamW(model.parameters(), lr=6e-3)
-    steps, dice = len(batches), torch.Generator().manual_seed(0)
+    steps, generator = len(batches), torch.Generator().manual_seed(0)
     for step, (ids, mask) in enumerate(batches):
         rate = min((step + 1) / (0.1 * steps), (steps - step) / (0.9 * steps))
         optimizer.param_groups[0]["lr"] = 6e-3 * rate
         special = beings.is_special(ids)
-        inputs, labels = blocks.mlm_corrupt(ids, special, V, beings.mask_id(), dice, 0.3)
+        inputs, labels = blocks.mlm_corrupt(ids, special, V, beings.mask_id(), generator, 0.3)
         words, _ = model(inputs, torch.zeros_like(ids), mask)
         loss = F.cross_entropy(model.word_logits(words).flatten(0, 1), labels.flatten())
         optimizer.zero_grad()

@@ -72,19 +72,19 @@ for number in range(3):
 #
 # ## A chat is a text with special tokens
 #
-# Three special tokens, called *marks* here, begin the turns of system, user and assistant. The system's turn holds the maker's rules. One more special token ends every turn. Here the user's mark is 1, the assistant's is 2 and the end is 3. The user says the words 11 and 12, and the assistant says 21:
+# Three special tokens, the **role tokens**, begin the turns of system, user and assistant. The system's turn holds the maker's rules. One more special token ends every turn. Here the user's role token is 1, the assistant's is 2 and the end token is 3. The user says the words 11 and 12, and the assistant says 21:
 #
 # | ids | 1 | 11 | 12 | 3 | 2 | 21 | 3 |
 # |---|---|---|---|---|---|---|---|
 # | what it is | user | word | word | end | assistant | word | end |
 # | learned | | | | | | ✓ | ✓ |
 #
-# Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's mark is not learned. Your program appends that mark, and then the model goes on.
+# Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's role token is not learned. Your program appends it, and then the model goes on.
 #
 # ### Exercise: `chat_ids` (about 15 minutes)
 #
 # A turn is a pair of a role and a list of words. `special` holds the ids of `"system"`, `"user"`, `"assistant"` and `"end"`. Return `ids`, a LongTensor $(T)$, and `learned`, a boolean tensor $(T)$. `learned[t]` is about `ids[t]` itself.
-# A chat may have several answers, and all of them are learned. It may have empty turns, or none at all, and then both tensors are empty. Add no mark at the end.
+# A chat may have several answers, and all of them are learned. It may have empty turns, or none at all, and then both tensors are empty. Add no role token at the end.
 
 
 # %% solution="chat_ids"
@@ -159,7 +159,7 @@ def padded(chats):
 
 
 def ask(model, question, number=0):
-    """The assistant's answer: append its mark, and let the model go on."""
+    """The assistant's answer: append its role token, and let the model go on."""
     ids, _ = chat_ids([("user", wordnet.encode(question))], chat.SPECIAL)
     said = say(model, torch.cat([ids, torch.tensor([chat.SPECIAL["assistant"]])])[None], number)
     return wordnet.decode([token for token in said if token != END]) + " …" * (END not in said)

@@ -5,7 +5,7 @@ from .gpt import GPT
 from .hidden_words import mlm_corrupt
 from .low_rank import add_low_rank
 from .policy import TablePolicy
-from .positions import rope, waves
+from .positions import rope, sinusoids
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
 from .relations import ChildSlots
@@ -30,5 +30,8 @@ __all__ = [
     "mlm_corrupt",
     "one_thread",
     "rope",
-    "waves",
+    "sinusoids",
 ]
+
+waves = sinusoids
+"""Kept for old courses: notebook 10 as version 0.1.0 released it calls `blocks.waves`."""

@@ -158,15 +158,15 @@ class Oracle:
 
     def __call__(self, src: Tensor, tgt_in: Tensor, src_mask: Any = None, tgt_mask: Any = None) -> Tensor:
         """Scores (B, T, V) for sentences asked about, `src`, and words so far, `tgt_in` (B, T)."""
-        sources, places, moods, _ = self.scores.shape
+        sources, places, states, _ = self.scores.shape
         source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), whatever the padding
         place = torch.arange(tgt_in.shape[1], device=src.device).clamp(max=places - 1)
-        mood = (tgt_in * (3 * place + 1)).cumsum(1)  # (B, T): which words, and in which order
+        state = (tgt_in * (3 * place + 1)).cumsum(1)  # (B, T): which words, and in which order
         if src_mask is not None or tgt_mask is not None:
-            mood = mood + self.misled(src, tgt_in, src_mask, tgt_mask)
-        return self.scores.to(src.device)[source, place, mood % moods]
+            state = state + self._masked_wrongly(src, tgt_in, src_mask, tgt_mask)
+        return self.scores.to(src.device)[source, place, state % states]
 
-    def misled(self, src: Tensor, tgt_in: Tensor, src_mask: Any, tgt_mask: Any) -> Tensor:
+    def _masked_wrongly(self, src: Tensor, tgt_in: Tensor, src_mask: Any, tgt_mask: Any) -> Tensor:
         """How often each place, and those before it, see what they should not or miss what they should: (B, T).
 
         What a place of padding sees in the target, and whether it is seen, does not matter: its sentence has ended.
@@ -204,14 +204,14 @@ def oracle(scores: Tensor, pad: int, sos: int, eos: int) -> Oracle:
 
 
 @maker
-def waves(periods: Tensor, repeat: int = 0) -> Callable[[int, int], Tensor]:
+def sinusoids(periods: Tensor, repeat: int = 0) -> Callable[[int, int], Tensor]:
     """Sine and cosine of the place, a pair of columns for each period; from place `repeat` on the same rows again."""
 
     def encode(n: int, d: int) -> Tensor:
         places = torch.arange(repeat or n, dtype=torch.float64)
         angles = 2 * torch.pi * places[:, None] / periods.double()[: d // 2]
-        hands = torch.polar(torch.ones_like(angles), angles)
-        rows = torch.view_as_real(hands).flip(-1).flatten(1)
+        pairs = torch.polar(torch.ones_like(angles), angles)
+        rows = torch.view_as_real(pairs).flip(-1).flatten(1)
         return rows[torch.arange(n) % len(rows)]  # to the last bit, as no angle of another place would be
 
     return encode
@@ -259,9 +259,9 @@ def powers(factors: Tensor) -> Callable[[int, int], Tensor]:
 
 
 @maker
-def dice(calm: Tensor | None = None) -> Callable[[int, int], Tensor]:
-    """Uniform noise in [-1, 1), fresh at every call, behind the first places, whose rows are those of `calm` (k, d)."""
-    first = torch.zeros(0) if calm is None else calm
+def random_rows(first_rows: Tensor | None = None) -> Callable[[int, int], Tensor]:
+    """Uniform noise in [-1, 1), fresh at every call, behind the first places, whose rows are `first_rows` (k, d)."""
+    first = torch.zeros(0) if first_rows is None else first_rows
     return lambda n, d: torch.cat([first.view(-1, d), 2 * torch.rand(n - len(first), d, dtype=torch.float64) - 1])
 
 
@@ -348,9 +348,9 @@ class CachedWriter:
         self.calls.append(tuple(ids.shape))
         before, known = (0, 0) if cache is None else cache()
         places = known + torch.arange(ids.shape[1])
-        moods = before + ((ids + 1) * (3 * places + 1)).cumsum(1)  # (B, T): which tokens, and in which order
-        after = moods[:, -1:], known + ids.shape[1]
-        return self.scores[moods % len(self.scores)], lambda: after
+        states = before + ((ids + 1) * (3 * places + 1)).cumsum(1)  # (B, T): which tokens, and in which order
+        after = states[:, -1:], known + ids.shape[1]
+        return self.scores[states % len(self.scores)], lambda: after
 
     def eval(self) -> CachedWriter:
         """As a module's: whoever writes may ask for it. There is nothing to switch."""

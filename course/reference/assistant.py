@@ -46,7 +46,7 @@ def chat_ids(turns: Sequence[tuple[str, list[int]]], special: Mapping[str, int])
 
     A turn is a role and its words, and becomes `special[role]`, the words and `special["end"]`. `learned[t]` is about
     `ids[t]` itself. It is True at the words and the end of the assistant's turns: those the model has to say. The
-    assistant's mark is put there by whoever asks, so it is not learned.
+    assistant's role token is put there by the program that asks, so it is not learned.
 
     Raises:
         ValueError: there is no special token for a role.

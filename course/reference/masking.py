@@ -147,11 +147,11 @@ def leaks_future(model_fn: Callable[[Tensor], Tensor], ids: Tensor) -> bool:
     known = ids.unique()
     if len(known) < 2 and ids.shape[1] > 1:
         raise ValueError(f"ids of shape {tuple(ids.shape)} hold no two different tokens, so nothing can be exchanged")
-    dice = torch.Generator().manual_seed(ids.numel())
+    generator = torch.Generator().manual_seed(ids.numel())
     before = model_fn(ids)
     for cut in range(1, ids.shape[1]):
         for _ in range(4):
-            drawn = torch.randint(1, len(known), ids[:, cut:].shape, generator=dice, device=dice.device)
+            drawn = torch.randint(1, len(known), ids[:, cut:].shape, generator=generator, device=generator.device)
             rank = torch.searchsorted(known, ids[:, cut:].contiguous())
             future = known[(rank + drawn.to(rank.device)) % len(known)]  # never the token that was there
             after = model_fn(torch.cat([ids[:, :cut], future], dim=1))

@@ -38,15 +38,15 @@ def learned_tokens(ids: Tensor, learned: Tensor, row: int = 12) -> Figure:
             x, y = k % row, rows - 1 - k // row
             style = {"facecolor": "#FCE6D4" if is_learned else "#F1F2F4", "edgecolor": ORANGE if is_learned else GREY}
             axes.add_patch(plt.Rectangle((x + 0.04, y + 0.08), 0.92, 0.84, linewidth=1.2, **style))
-            mark = token in chat.SPECIAL.values()
+            is_special = token in chat.SPECIAL.values()
             axes.text(
                 x + 0.5,
                 y + 0.48,
                 _shown(token),
                 ha="center",
                 va="center",
-                fontsize=7.5 if mark else 9,
-                style="italic" if mark else "normal",
+                fontsize=7.5 if is_special else 9,
+                style="italic" if is_special else "normal",
                 color=INK,
             )
         axes.set(xlim=(0, row), ylim=(0, rows), title="What is learned of a chat? The orange tokens")

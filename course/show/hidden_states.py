@@ -119,13 +119,13 @@ def player(sound: Tensor, rate: int) -> Audio:
 
 
 def lattice(viterbi: Search, hmm_posterior: Posterior, typed: str = "sds") -> VBox:
-    """The typist of three keys: the lattice of a text that you type, its best path, and the states of each place."""
+    """The typist of three keys: the lattice of a text that you type, its best path, and the states at each position."""
     import ipywidgets as widgets
 
     text = widgets.Text(typed, description="seen", continuous_update=True)
     noise = widgets.FloatSlider(0.2, min=0.0, max=0.6, step=0.05, description="noise", continuous_update=False)
     picture, said = (
-        live.picture("a lattice of three letters by place, its best path, the weight of each"),
+        live.picture("a lattice of three letters by position, its best path, the posterior of each"),
         live.spoken(2),
     )
     figure = live.stage((7.2, 3.0), left=0.07, right=0.98, bottom=0.16, top=0.88)
@@ -194,13 +194,13 @@ def _lattice_in_words(letters: Sequence[str], found: tuple[list[int], float, Ten
         return f"No path can make “{''.join(letters)}” with this noise. Its probability is zero."
     path, score, posterior = found
     best = "".join(LETTERS[i] for i in path)
-    places = posterior.argmax(-1).tolist()
-    steps = [START[places[0]], *(CHAIN[i][j] for i, j in pairwise(places))]
-    verdict = "the same" if places == path else "possible, but less likely" if all(steps) else "an impossible path"
-    spelt = "".join(LETTERS[i] for i in places)
+    states = posterior.argmax(-1).tolist()
+    steps = [START[states[0]], *(CHAIN[i][j] for i, j in pairwise(states))]
+    verdict = "the same" if states == path else "possible, but less likely" if all(steps) else "an impossible path"
+    spelt = "".join(LETTERS[i] for i in states)
     return (
         f"Best path: {best}. Path and text together have probability {torch.tensor(score).exp():.2g}. "
-        f"The best state of each place: {spelt}, {verdict}."
+        f"The most probable state at each position: {spelt}, {verdict}."
     )
 
 
@@ -243,8 +243,8 @@ def _draw_path(figure: Figure, path: Sequence[int]) -> None:
         axes.grid(False)
         axes.set_title("From frames to digits")
         for start, length, label in runs:
-            for place in range(start, start + length):
-                _box(axes, place, 1, 0, label)
+            for frame in range(start, start + length):
+                _box(axes, frame, 1, 0, label)
             _box(axes, start, length, 1, label)
             if label:
                 _box(axes, start, length, 2, label)

@@ -237,12 +237,12 @@ def mixed(
 
     `step(token (1,), h)` gives logits (1, V) and the next state.
     """
-    coins, dice = torch.Generator().manual_seed(4), torch.Generator().manual_seed(5)
+    coins, generator = torch.Generator().manual_seed(4), torch.Generator().manual_seed(5)
     token, h, read = torch.tensor([start]), h0, []
     with torch.no_grad(), one_thread():
         for target in teacher:
             logits, h = step(token, h)
-            own = torch.softmax(logits, dim=-1).multinomial(1, generator=dice)  # (1, 1)
+            own = torch.softmax(logits, dim=-1).multinomial(1, generator=generator)  # (1, 1)
             token = choose(target.view(1, 1), own, p, coins)[0]
             read.append(token)
     return torch.cat(read)

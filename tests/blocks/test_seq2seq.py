@@ -51,8 +51,12 @@ def test_both_directions_have_half_of_the_state():
         blocks.AttentionSeq2Seq(13, 17, embed=3, hidden=7, attention=5)
 
 
-def test_the_waves_are_those_of_topic_08():
+def test_the_sinusoids_are_those_of_topic_08():
     for n, d in ((1, 2), (7, 6), (100, 64)):
-        torch.testing.assert_close(blocks.waves(n, d), sinusoidal(n, d), rtol=1e-5, atol=1e-5 * n)
+        torch.testing.assert_close(blocks.sinusoids(n, d), sinusoidal(n, d), rtol=1e-5, atol=1e-5 * n)
     with pytest.raises(ValueError, match="a width of 5"):
-        blocks.waves(3, 5)
+        blocks.sinusoids(3, 5)
+
+
+def test_notebooks_of_version_0_1_0_still_find_the_sinusoids():
+    assert torch.equal(blocks.waves(5, 4), blocks.sinusoids(5, 4))

@@ -191,9 +191,9 @@ def test_an_answer_that_is_no_function_has_nothing_beside_it():
     assert recorded(case, Sound).outputs["out"].shape == (3,)
 
 
-def test_dice_are_thrown_behind_what_is_calm():
+def test_random_rows_follow_the_first_ones():
     first = torch.arange(6.0, dtype=torch.float64).view(3, 2)
-    encode = make(stand_in("dice", calm=first))
+    encode = make(stand_in("random_rows", first_rows=first))
     assert torch.equal(encode(5, 2)[:3], first) and encode(5, 2).shape == (5, 2)
     assert not torch.equal(encode(5, 2)[3:], encode(5, 2)[3:])
-    assert make(stand_in("dice"))(4, 3).shape == (4, 3)
+    assert make(stand_in("random_rows"))(4, 3).shape == (4, 3)

@@ -159,6 +159,7 @@ def _gaps(expected, seen, tolerance) -> list[float]:
     ("name", "source"),
     [
         ("bptt", "torch.func.jacfwd(f)(W_x)"),
+        ("sinusoidal", "sinusoidal = blocks.sinusoids"),
         ("sinusoidal", "sinusoidal = blocks.waves"),
         ("rnn_task", "class ElmanClassifier(nn.LSTM): ..."),
         ("vit_patches_task", "build = lambda: blocks.ViT(12, 3, 1, 10, 64, 4, 128, 2)"),

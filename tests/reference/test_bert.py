@@ -61,9 +61,9 @@ DOCUMENTS = [[(1,), (2, 3), (4,)], [(5,)], [(6,), (2, 3)], [(7, 7), (8,)]]
 def test_every_neighbour_comes_once_and_strangers_are_strange():
     seen: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     labels = []
-    dice = generator()
+    seeded = generator()
     for _ in range(300):
-        pairs, label = bert.next_sentence_pairs(DOCUMENTS, dice)
+        pairs, label = bert.next_sentence_pairs(DOCUMENTS, seeded)
         assert [first for first, _ in pairs] == [(1,), (2, 3), (6,), (7, 7)] and label.dtype == torch.long
         truth = dict(zip(range(4), [(2, 3), (4,), (2, 3), (8,)]))
         for number, ((first, second), is_next) in enumerate(zip(pairs, label.tolist())):

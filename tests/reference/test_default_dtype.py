@@ -12,7 +12,7 @@ from course.reference.positional_encoding import shift_matrix, sinusoidal
 from course.reference.self_attention import recall_by_hand
 
 
-def dice() -> torch.Generator:
+def seeded() -> torch.Generator:
     return torch.Generator().manual_seed(0)
 
 
@@ -25,8 +25,8 @@ IDS = torch.tensor([0, 1, 2, 0, 1, 1, 2])
     [
         lambda: transition_matrix(IDS, 3),
         lambda: NGramModel(3, 3, 0.1).fit(IDS).next_distribution(IDS[:2]),
-        lambda: recall_by_hand(*recall.draw(5, dice())[:3]),
-        lambda: relations_by_hand(*relations.draw(5, dice())[:4]),
+        lambda: recall_by_hand(*recall.draw(5, seeded())[:3]),
+        lambda: relations_by_hand(*relations.draw(5, seeded())[:4]),
         lambda: sinusoidal(5, 4),
         lambda: shift_matrix(3, 4),
     ],

@@ -33,9 +33,9 @@ from course.reference.tokens import (
 from tests.reference.numbers import close, gradients, noise
 
 DTYPES = [torch.float32, torch.float64]
-HUGS = "hug hug hug pug pun pun bun hugs"
+WORKED_EXAMPLE = "hug hug hug pug pun pun bun hugs"
 TEXTS = {
-    "hugs": HUGS,
+    "hugs": WORKED_EXAMPLE,
     "ties": "cd ab ba dc cd ab ba dc xyxyx yxyxy",
     "runs": "a aa aaa aaaa aaaaa aaaaaa aaaaaaa",
     "accents and emoji": "né naïve 🙂🙂 née 10.5 x_1 🙂é  née\n\tñandú",
@@ -105,9 +105,9 @@ def test_training_is_what_counting_anew_gives(text, merges):
 
 
 def test_the_notebooks_worked_example():
-    learned = train_bpe(HUGS, 6)
+    learned = train_bpe(WORKED_EXAMPLE, 6)
     assert learned == [(b"u", b"g"), (b"h", b"ug"), (b" ", b"p"), (b" ", b"hug"), (b"u", b"n"), (b" p", b"un")]
-    words = Counter(as_bytes(word) for word in words_of(HUGS))
+    words = Counter(as_bytes(word) for word in words_of(WORKED_EXAMPLE))
     assert count_pairs(words).most_common(1) == [((b"u", b"g"), 5)]
 
 

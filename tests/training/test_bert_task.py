@@ -76,11 +76,11 @@ class FromScratch(Reader):
 
 def hidden_words(seed, *, p=beings.HIDDEN, inverted=False, everywhere=False):
     """The loss on hidden words; with a mask turned round, or of all words, where a bug makes it so."""
-    dice = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
 
     def loss(model, ids, mask):
         special = beings.is_special(ids)
-        inputs, labels = blocks.mlm_corrupt(ids, special, SIZES[0], beings.mask_id(), dice, p)
+        inputs, labels = blocks.mlm_corrupt(ids, special, SIZES[0], beings.mask_id(), generator, p)
         labels = ids.masked_fill(special, -100) if everywhere else labels
         words, _ = model(inputs, torch.zeros_like(ids), ~mask if inverted else mask)
         return F.cross_entropy(model.word_logits(words).flatten(0, 1), labels.flatten())

@@ -157,7 +157,7 @@ def adapted() -> blocks.GPT:
 def write(model: blocks.GPT) -> None:
     """Save A, B and the special tokens' vectors in half precision."""
     state = {name: tensor.detach().half().contiguous() for name, tensor in lora.lora_state(model).items()}
-    state[chat.MARKS] = model.words.weight.detach()[[*chat.SPECIAL.values()]].half()
+    state[chat.SPECIAL_ROWS] = model.words.weight.detach()[[*chat.SPECIAL.values()]].half()
     safetensors.torch.save_file(state, chat.ADAPTER)
 
 

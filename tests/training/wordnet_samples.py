@@ -38,8 +38,8 @@ def main() -> None:
     """Print a definition of each, at temperature 0.7 and top-p 0.9; the seed is the line's number from 0 on."""
     model = GPT(**wordnet.SIZES).load_published(wordnet.weights()).eval()
     for seed, (word, kind) in enumerate(WORDS):
-        dice = torch.Generator().manual_seed(seed)
-        tokens = generate_text(model, wordnet.prompt(word, kind), 60, dice, temperature=0.7, top_p=0.9)
+        generator = torch.Generator().manual_seed(seed)
+        tokens = generate_text(model, wordnet.prompt(word, kind), 60, generator, temperature=0.7, top_p=0.9)
         print(f"- {word} ({kind}):{wordnet.decode(tokens[0].tolist())}")
 
 

@@ -42,7 +42,7 @@ EXAMPLES = (
     ("What is a thief?", "A thief is a person who steals."),
 )
 """Questions and answers, written for this course, from which a model learns the form of an answer."""
-MARKS = "marks"
+SPECIAL_ROWS = "marks"
 """The adapter's name for the rows of the embedding table that belong to `SPECIAL`."""
 
 
@@ -66,7 +66,7 @@ def weights() -> dict[str, Tensor]:
         if name.endswith(".A"):
             layer = name.removesuffix(".A")
             state[f"{layer}.weight"] += found[f"{layer}.B"].float() @ found[name].float()
-    state["words.weight"][torch.tensor([*SPECIAL.values()])] = found[MARKS].float()
+    state["words.weight"][torch.tensor([*SPECIAL.values()])] = found[SPECIAL_ROWS].float()
     return state
 
 

@@ -25,10 +25,10 @@ from course.syllabus import Topic
 def sample(students: Sequence[str], share: float, secret: str, topic: str) -> list[str]:
     """The share of `students` to look at, at least one: drawn with the class's secret, the same at every grading."""
 
-    def lot(student: str) -> bytes:
+    def keyed_hash(student: str) -> bytes:
         return hmac.digest(secret.encode(), f"spot check/{topic}/{student}".encode(), "sha256")
 
-    return sorted(sorted(students, key=lot)[: math.ceil(share * len(students))])
+    return sorted(sorted(students, key=keyed_hash)[: math.ceil(share * len(students))])
 
 
 def spot_check(

@@ -100,7 +100,7 @@ def _signs() -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class Kin:
+class SharedWeights:
     """Weights that several students handed in, and the file's name.
 
     `how` is "the same weights", "nearly the same weights" or "the same weights, their units in another order"; `apart`
@@ -113,7 +113,7 @@ class Kin:
     apart: float = 0.0
 
 
-def alike_checkpoints(submissions: Mapping[str, Path]) -> tuple[Kin, ...]:
+def alike_checkpoints(submissions: Mapping[str, Path]) -> tuple[SharedWeights, ...]:
     """The weights that more than one of the `submissions` (folders by student) holds, or nearly; most shared first."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     different: dict[tuple[str, object], dict[str, Sketch]] = defaultdict(dict)
@@ -124,12 +124,14 @@ def alike_checkpoints(submissions: Mapping[str, Path]) -> tuple[Kin, ...]:
             if len(owners[name, digest]) == 1 and (kept := sketched(checkpoint)) is not None:
                 shapes, sketch = kept
                 different[name, shapes][digest] = sketch
-    same = [Kin(name, tuple(students)) for (name, _), students in owners.items() if len(students) > 1]
-    near = [kin for (name, _), sketches in different.items() for kin in _near(name, sketches, owners)]
-    return tuple(sorted([*same, *near], key=lambda kin: (-len(kin.students), kin.file, kin.students)))
+    same = [SharedWeights(name, tuple(students)) for (name, _), students in owners.items() if len(students) > 1]
+    near = [shared for (name, _), sketches in different.items() for shared in _near(name, sketches, owners)]
+    return tuple(sorted([*same, *near], key=lambda shared: (-len(shared.students), shared.file, shared.students)))
 
 
-def _near(name: str, sketches: Mapping[str, Sketch], owners: Mapping[tuple[str, str], list[str]]) -> list[Kin]:
+def _near(
+    name: str, sketches: Mapping[str, Sketch], owners: Mapping[tuple[str, str], list[str]]
+) -> list[SharedWeights]:
     """Those of one file and shape that are near each other, in groups."""
     digests = list(sketches)
     apart = distances(np.stack([one.places for one in sketches.values()]))
@@ -143,7 +145,7 @@ def _near(name: str, sketches: Mapping[str, Sketch], owners: Mapping[tuple[str, 
         for group in _groups(near):
             students = sorted(student for index in group for student in owners[name, digests[index]])
             farthest = max(float(apart[i, j]) for i in group for j in group if near[i, j])
-            found.append(Kin(name, tuple(students), how, farthest))
+            found.append(SharedWeights(name, tuple(students), how, farthest))
     return found
 
 

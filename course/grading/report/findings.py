@@ -35,7 +35,7 @@ from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.grading.report.alike_code import Likeness, compare
-from course.grading.report.alike_weights import Kin, alike_checkpoints
+from course.grading.report.alike_weights import SharedWeights, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
 from course.grading.report.training_signs import training_signs
 from course.source import parsed
@@ -79,7 +79,7 @@ class Findings:
     absent: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
     signs: tuple[Sign, ...] = ()
-    kin: tuple[Kin, ...] = ()
+    shared_weights: tuple[SharedWeights, ...] = ()
     likeness: Likeness = field(default_factory=Likeness)
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 

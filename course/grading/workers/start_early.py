@@ -13,7 +13,7 @@ from course.syllabus import Topic
 FORKS = sys.platform == "linux"
 """Whether workers and kernels are forked; elsewhere each is begun anew."""
 
-HANDS = "course.grading.workers.preload"
+PRELOAD = "course.grading.workers.preload"
 """What the server that workers are forked from has imported."""
 
 
@@ -43,5 +43,5 @@ def origin_of_workers() -> Any:
     """How worker processes come to be: where there is a fork server, from one that has imported their hands."""
     context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
     if FORKS:
-        context.set_forkserver_preload([HANDS])
+        context.set_forkserver_preload([PRELOAD])
     return context

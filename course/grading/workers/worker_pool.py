@@ -28,7 +28,7 @@ from course.grading.machine.faults import SHORT, Fault, advice_for
 from course.grading.machine.resources import cores_at_hand, memory_at_hand
 from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
-from course.grading.workers.start_early import FORKS, HANDS, origin_of_workers
+from course.grading.workers.start_early import FORKS, PRELOAD, origin_of_workers
 
 EXPECTED = "expected"
 """Where, in a crew's folder, the keys to judge with are shared."""
@@ -286,7 +286,7 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
         from course.grading.kernels.zygote_client import ZygoteClient, share
 
         share(ZygoteClient(*zygote))
-    import_module(HANDS)
+    import_module(PRELOAD)
     import_module("course.judge.expected").share(Path(folder, EXPECTED))
 
 

@@ -8,12 +8,12 @@ from course.data import advice
 from course.exercise import exercise, given_model
 from course.reference.assistant import best_policy
 
-FULL, PASS, RUNG = 0.05, 0.12, 0.5
+FULL, PASS, LOWER_BAR = 0.05, 0.12, 0.5
 """Nats of divergence from the best policy. Ten trained policies lie near 0.004: see its test in tests/training."""
 MOVED = "on the way from the beginning to what people chose"
 
 
-BEGINNING, CHOSEN, DEAR = "the beginning", "chosen answers alone", "beta of 2"
+BEGINNING, CHOSEN, STRONG_PENALTY = "the beginning", "chosen answers alone", "beta of 2"
 UNMOVED = "the policy is still near the beginning, and says what people chose no more often"
 
 
@@ -27,7 +27,7 @@ def known():
         "exchanged": best_policy(log_ref, -reward, beta),
         CHOSEN: (log_ref + wins.log()).log_softmax(0),
         "beta of 1": best_policy(log_ref, reward, 1.0),
-        DEAR: best_policy(log_ref, reward, 2.0),
+        STRONG_PENALTY: best_policy(log_ref, reward, 2.0),
         "a mean over the phrases": best_policy(log_ref, reward, beta / 3),
         "no reference": best_policy(torch.zeros_like(log_ref), reward, beta),
         "a little way off": best_policy(log_ref, reward, beta / 0.7),
@@ -80,18 +80,18 @@ def _asked(rng, public=False):
     yield first
     if not public:
         yield within(f"KL of {FULL} or less", FULL, 4.0)
-    yield within(f"KL of {RUNG} or less", RUNG, 1.0)
+    yield within(f"KL of {LOWER_BAR} or less", LOWER_BAR, 1.0)
     policies = known()
-    moved = asked.judged_again(f"{MOVED}{also}", weight=0.1).counts_with(f"KL of {RUNG} or less{also}")
+    moved = asked.judged_again(f"{MOVED}{also}", weight=0.1).counts_with(f"KL of {LOWER_BAR} or less{also}")
     liked, begun = policies[CHOSEN][order], policies.pop(BEGINNING)[order]
     yield moved.law("nearer_to_best", of="logits", ids=ids, log_best=liked, than=begun, because=UNMOVED)
     for name, other in policies.items():
-        # A high price is near the chosen answers, too: of these two, which?
-        right = policies[DEAR][order] if name == CHOSEN else best
+        # A strong penalty is near the chosen answers, too: of these two, which?
+        right = policies[STRONG_PENALTY][order] if name == CHOSEN else best
         because = f"the policy is nearer to another one ({name}) than to the best one"
         case = asked.judged_again(f"not the policy of a mistake, {name}{also}", weight=0.1)
         case = case.law("nearer_to_best", of="logits", ids=ids, log_best=right, than=other[order], because=because)
-        yield case.counts_with(f"KL of {RUNG} or less{also}")
+        yield case.counts_with(f"KL of {LOWER_BAR} or less{also}")
 
 
 assistant_task.mistakes(
@@ -111,7 +111,7 @@ assistant_task.mistakes(
     "Your policy has not moved far enough. Was the loss still falling at the end? How large is a step, and which beta "
     "does your loss get?",
     beta_of_one=_policy(known()["beta of 1"]),
-    beta_turned_round=_policy(known()[DEAR]),
+    beta_turned_round=_policy(known()[STRONG_PENALTY]),
 )
 assistant_task.mistakes(
     "Your policy has moved too far. The log-probability of an answer is a sum over its phrases. What is yours?",

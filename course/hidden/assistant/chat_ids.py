@@ -1,4 +1,4 @@
-"""Hidden tests of `chat_ids`: marks, words and ends in order, and who has to say each of them."""
+"""Hidden tests of `chat_ids`: role tokens, words and end tokens in order, and which of them the model has to say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from course.reference import assistant as reference
 @exercise(
     reference.chat_ids,
     hints=(
-        "Write the chat user [11 12], assistant [21] on paper, with a mark before every turn and an end behind it.",
+        "Write the chat user [11 12], assistant [21] on paper, with a role token before every turn and an end token "
+        "behind it.",
         "Go through the ids one by one. Which of them does the program that asks put there, and which must the model "
         "say?",
         "When does the model stop? It has to say something for that. Is it learned?",
@@ -38,13 +39,13 @@ def chat_ids(rng):
     yield call("no turns at all", [], special, weight=0.5, public=True).counts_with("two answers")
 
 
-def _chat(turns, special, *, mark=False, end=True, roles=("assistant",), stop=True, prompt=False):
+def _chat(turns, special, *, role_token=False, end=True, roles=("assistant",), stop=True, prompt=False):
     """The right loop with one piece exchanged: what is learned, and what is written."""
     ids, learned = [], []
     for role, words in turns:
         own = role in roles
         ids += [special[role], *words, *([special["end"]] if stop else [])]
-        learned += [own and mark, *[own] * len(words), *([own and end] if stop else [])]
+        learned += [own and role_token, *[own] * len(words), *([own and end] if stop else [])]
     if prompt:
         ids, learned = [*ids, special["assistant"]], [*learned, False]
     return torch.tensor(ids, dtype=torch.long), torch.tensor(learned, dtype=torch.bool)
@@ -62,8 +63,9 @@ chat_ids.mistakes(
     end_not_learned=lambda turns, special: _chat(turns, special, end=False),
 )
 chat_ids.mistakes(
-    "To ask the model, you write the assistant's mark yourself, and it goes on. Does it ever have to say the mark?",
-    mark_learned=lambda turns, special: _chat(turns, special, mark=True),
+    "To ask the model, you append the assistant's role token yourself, and the model goes on. Does it ever have to say "
+    "that token?",
+    role_token_learned=lambda turns, special: _chat(turns, special, role_token=True),
 )
 chat_ids.mistakes(
     "A model that learns this also learns to ask questions. Whose words should it say?",
@@ -79,7 +81,7 @@ chat_ids.mistakes(
     ends_forgotten=lambda turns, special: _chat(turns, special, stop=False),
 )
 chat_ids.mistakes(
-    "Look at the last id. Is it the end of the last turn? Whoever asks appends the mark of the next turn.",
+    "Look at the last id. Is it the end token of the last turn? The program that asks appends the next role token.",
     prompt_appended=lambda turns, special: _chat(turns, special, prompt=True),
 )
 

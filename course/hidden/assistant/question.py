@@ -21,7 +21,7 @@ OTHERS = (
         answer=(
             "(a) Most likely the end token of the assistant's turn is not learned, or the questions are learned, "
             "too. In the first case nothing ever raised the probability of the end, so the model goes on as it did "
-            "in pretraining. In the second case it has learned to say the user's mark and a question behind each "
+            "in pretraining. In the second case it has learned to say the user's role token and a question behind each "
             "end. (b) Cutting works if the end token comes at the right place and only what follows is wrong, which "
             "is the second case. If the end was never learned, there is nothing to cut at, and a limit on the "
             "length cuts sentences in half. And in the second case the model spent part of its training on "

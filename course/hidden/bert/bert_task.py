@@ -60,17 +60,17 @@ def best(ids, mask):
 @lru_cache(maxsize=8)
 def asked(count, seed):
     """Sentences with hidden words: inputs, mask and labels, (B, T) each, and each row's loss by the best guess (B,)."""
-    dice = torch.Generator().manual_seed(seed)
-    ids, mask = beings.packed(beings.language().draw_sentences(count, dice))
-    words = {"vocab_size": len(beings.words()), "mask_id": beings.mask_id(), "generator": dice, "p": beings.HIDDEN}
+    generator = torch.Generator().manual_seed(seed)
+    ids, mask = beings.packed(beings.language().draw_sentences(count, generator))
+    words = {"vocab_size": len(beings.words()), "mask_id": beings.mask_id(), "generator": generator, "p": beings.HIDDEN}
     inputs, labels = mlm_corrupt(ids, beings.is_special(ids), **words)
     return inputs, mask, labels, _row_sums(best(inputs, mask), labels)
 
 
 def split(seed, count):
     """Half of the nouns in labelled sentences, and `count` sentences about the others: ids, segments, mask, labels."""
-    dice = torch.Generator().manual_seed(seed)
-    parts = [beings.labelled(n, nouns, dice) for n, nouns in zip((beings.LABELS, count), beings.halves(dice))]
+    generator = torch.Generator().manual_seed(seed)
+    parts = [beings.labelled(n, nouns, generator) for n, nouns in zip((beings.LABELS, count), beings.halves(generator))]
     return [(ids, torch.zeros_like(ids), mask, labels) for ids, mask, labels in parts]
 
 

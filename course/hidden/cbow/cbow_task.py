@@ -20,7 +20,7 @@ LARGE = 8
 KNOWS = "no worse than the bare frequencies"
 """The case that shows that a model has learned something. A constant has no order and guesses no word again."""
 
-NOT_MAD = "no worse than knowing nothing"
+NO_WORSE_THAN_CHANCE = "no worse than knowing nothing"
 """The case that shows that there is a model. A table of vectors without one could be copied."""
 
 
@@ -88,14 +88,14 @@ def _public(case, contexts, targets, floor):
     near = _at_most(case, targets, floor, LOSS_MARGIN + 0.5)
     yield near.shows("log_loss_at_most", full=LOSS_MARGIN, called="the loss above the floor")
 
-    def rung(title):
+    def lower_bar(title):
         return case.judged_again(f"{title}, of 256 windows", weight=0.1).counts_with(KNOWS)
 
-    yield _at_most(rung("a loss not far from the floor"), targets, floor, 1.7)
-    yield _at_most(rung("not far from the bare frequencies"), targets, floor, 0.6, _surprise()[targets])
-    yield _at_most(rung(NOT_MAD), targets, floor, 0.5, _knowing_nothing(targets))
-    yield _not_again(rung("words beside the gap are not guessed again"), contexts)
-    yield rung("logits, not probabilities").law("no_probabilities", of="logits")
+    yield _at_most(lower_bar("a loss not far from the floor"), targets, floor, 1.7)
+    yield _at_most(lower_bar("not far from the bare frequencies"), targets, floor, 0.6, _surprise()[targets])
+    yield _at_most(lower_bar(NO_WORSE_THAN_CHANCE), targets, floor, 0.5, _knowing_nothing(targets))
+    yield _not_again(lower_bar("words beside the gap are not guessed again"), contexts)
+    yield lower_bar("logits, not probabilities").law("no_probabilities", of="logits")
     neighbours = _neighbours("neighbours are of the same class", 0.8, public=True)
     yield neighbours.shows("neighbours_alike", full=0.9, called="the share of neighbours of the same class")
 
@@ -105,12 +105,12 @@ def _hidden(case, contexts, targets, floor):
     yield _at_most(case.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
     yield _at_most(case.judged_again(KNOWS), targets, floor, 0.03, _surprise()[targets])
 
-    def rung(title):
+    def lower_bar(title):
         return case.counts_with(KNOWS).judged_again(title, weight=0.5)
 
-    yield _at_most(rung(NOT_MAD), targets, floor, 0.1, _knowing_nothing(targets))
-    yield _not_again(rung("words beside the gap are not guessed again"), contexts)
-    yield rung("logits, not probabilities").law("no_probabilities", of="logits")
+    yield _at_most(lower_bar(NO_WORSE_THAN_CHANCE), targets, floor, 0.1, _knowing_nothing(targets))
+    yield _not_again(lower_bar("words beside the gap are not guessed again"), contexts)
+    yield lower_bar("logits, not probabilities").law("no_probabilities", of="logits")
     yield _neighbours("nine of ten neighbours are of the same class", 0.9, weight=2.0)
     yield _neighbours("half of the neighbours are of the same class", 0.5)
     because = "the same words in another order get other logits, but a bag has no order"
@@ -146,7 +146,7 @@ def _not_again(case, contexts):
 
 def _neighbours(title, bar, **options):
     rows, kinds = clear_words()
-    case = given_model(title, **options).read("E").laws_only().counts_with(NOT_MAD)
+    case = given_model(title, **options).read("E").laws_only().counts_with(NO_WORSE_THAN_CHANCE)
     return case.law("neighbours_alike", of="E", kinds=kinds, rows=rows, k=5, bar=bar)
 
 

@@ -36,9 +36,9 @@ NEVER = 50.0
 """A logit so far below the others that its word is never said."""
 
 
-def oracle(rng, ends, places, vocabulary, moods=11):
+def oracle(rng, ends, places, vocabulary, states=11):
     """A stand-in model. Source k says eos at position ends[k] if not before (None: never), and never pad or sos."""
-    scores = 2 * rng.normal(len(ends), places, moods, vocabulary)
+    scores = 2 * rng.normal(len(ends), places, states, vocabulary)
     scores[..., [PAD, SOS]] = -NEVER
     for kind, end in enumerate(ends):
         if end is None:

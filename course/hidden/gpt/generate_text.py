@@ -24,9 +24,9 @@ CHOSEN = "three texts, no choice"
 def generate_text(rng):
     """A stand-in for the model whose scores depend on all tokens so far. It notes the shapes of what it reads."""
 
-    def certain(moods=11, vocabulary=7):
+    def certain(states=11, vocabulary=7):
         """In each state one token is certain, also at a temperature of two."""
-        return 250.0 * F.one_hot(rng.integers(0, vocabulary, moods), vocabulary).double()
+        return 250.0 * F.one_hot(rng.integers(0, vocabulary, states), vocabulary).double()
 
     def written(title, B, T, n, scores=None, how=None, **settings):
         scores = certain() if scores is None else scores

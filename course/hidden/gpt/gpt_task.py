@@ -112,8 +112,8 @@ def _less(case, of, drawn):
     bars = (("better than the bare frequencies", -1.2, usual), ("no worse than the bare frequencies", 0.1, usual),
             ("hardly worse than knowing nothing", 1.0, nothing))  # fmt: skip
     for title, margin, known in bars:
-        rung = _at_most(case.judged_again(title + of, weight=0.1), drawn, margin, known)
-        yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
+        lower_bar = _at_most(case.judged_again(title + of, weight=0.1), drawn, margin, known)
+        yield lower_bar if lower_bar.title == KNOWS else lower_bar.counts_with(KNOWS)
     again = torch.where(targets >= 0, inputs, -100)
     because = "your model says the token again that it has just read: write inputs and targets below each other"
     said = case.judged_again(f"what was said is not said again{of}", weight=0.1).counts_with(KNOWS)

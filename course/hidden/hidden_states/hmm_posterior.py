@@ -24,7 +24,7 @@ from course.reference import hidden_states as reference
     hints=(
         "The forward sum knows what came up to t. Which sum would know what comes after it?",
         "Behind the last step nothing is left to be seen. How probable is nothing?",
-        "Sum your result over the states of each place. What must come out, at every place?",
+        "Sum your result over the states at each position. What must come out, at every position?",
     ),
 )
 def hmm_posterior(rng):
@@ -90,7 +90,9 @@ def own_emission_twice(start, A, E, seen):
     return (log_alpha + log_beta + E.T[seen]).softmax(-1)
 
 
-@hmm_posterior.misconception("Sum your result over the states. It is the same at each place. Which probability is it?")
+@hmm_posterior.misconception(
+    "Sum your result over the states. It is the same at each position. Which probability is it?"
+)
 def joint_with_the_text(start, A, E, seen):
     log_alpha, log_beta, _ = _both(start, A, E, seen)
     return (log_alpha + log_beta).exp()

@@ -266,10 +266,10 @@ def _worth_something(rng: Rng):
     """
     V, width = 11, 5
     source = torch.softmax(2.5 * rng.normal(V, V, V), -1)
-    dice = torch.Generator().manual_seed(rng.seed())
+    generator = torch.Generator().manual_seed(rng.seed())
     text = [0, 1]
     for _ in range(3300):
-        text.append(int(torch.multinomial(source[text[-2], text[-1]], 1, generator=dice)))
+        text.append(int(torch.multinomial(source[text[-2], text[-1]], 1, generator=generator)))
     ids = torch.tensor(text)
     contexts, targets = windows(ids[2300:], width, rng)
     return (

@@ -53,10 +53,10 @@ def asked_everywhere(count, seed):
 def asked_once(count, seed):
     """One word a sentence, the first that the model is not given. Random other words follow the cut."""
     inputs, lengths, targets, _ = asked_everywhere(count, seed)
-    dice = torch.Generator().manual_seed(seed)
-    last = (torch.rand(count, generator=dice) * lengths).long()  # the last place that is given
+    generator = torch.Generator().manual_seed(seed)
+    last = (torch.rand(count, generator=generator) * lengths).long()  # the last place that is given
     given = torch.arange(inputs.shape[1]) <= last[:, None]
-    noise = torch.randint(1, len(grammar.language().words), inputs.shape, generator=dice)
+    noise = torch.randint(1, len(grammar.language().words), inputs.shape, generator=generator)
     inputs = torch.where(given, inputs, noise)
     targets = torch.full_like(targets, -100).scatter(1, last[:, None], targets.gather(1, last[:, None]))
     best = -source_log_p(inputs).double()[torch.arange(count), last].gather(1, targets.amax(1, keepdim=True)).squeeze(1)
@@ -157,8 +157,8 @@ def _less(case, of, drawn, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
         ("not absurdly sure of wrong words", 2000.0, nothing),
     )
     for (title, margin, known), weight in zip(bars, weights, strict=False):
-        rung = _at_most(case.judged_again(title + of, weight=weight), drawn, margin, known)
-        yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
+        lower_bar = _at_most(case.judged_again(title + of, weight=weight), drawn, margin, known)
+        yield lower_bar if lower_bar.title == KNOWS else lower_bar.counts_with(KNOWS)
     last = inputs.gather(1, lengths[:, None] - 1)
     again = torch.full_like(targets, -100).scatter(1, lengths[:, None] - 1, last)
     because = "your model says the word again that it has just read. Write inputs and targets below each other"

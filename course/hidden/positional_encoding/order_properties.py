@@ -24,29 +24,31 @@ def order_properties(rng):
     table = rng.uniform(31, 6, low=-1.0)
 
     yield _measured(
-        "sinusoids of several wavelengths", stand_in("waves", periods=periods), n, d, public=True, has_all=True
+        "sinusoids of several wavelengths", stand_in("sinusoids", periods=periods), n, d, public=True, has_all=True
     )
     yield _measured("the number of the position", stand_in("counted", step=1.0), n, d, public=True)
     eight = torch.tensor([8.0, 8.0 / 3], dtype=torch.float64)
-    yield _measured("a sinusoid with a period of eight", stand_in("waves", periods=eight, repeat=8), n, d, public=True)
+    yield _measured(
+        "a sinusoid with a period of eight", stand_in("sinusoids", periods=eight, repeat=8), n, d, public=True
+    )
     yield _measured("the position divided by the length", stand_in("counted", step=1.0, of_length=True), n, d)
     yield _measured("numbers below zero", stand_in("counted", step=-1.0), n, d)
     yield _measured("the number beside a one", stand_in("counted_beside_one"), n, 2)
     yield _measured("binary digits", stand_in("binary"), n, 6, public=True)
     thirty = torch.tensor([30.0, 10.0], dtype=torch.float64)
     yield _measured(
-        "a sinusoid with a period of thirty", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True
+        "a sinusoid with a period of thirty", stand_in("sinusoids", periods=thirty, repeat=30), n, d, has_all=True
     )
     shrinking = stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5]))
     yield _measured("powers of numbers below one", shrinking, n, d, has_all=True)
     yield _measured("a table of random vectors", stand_in("place_table", table=table), 29, 6)
-    yield _measured("dice", stand_in("dice"), n, d)
-    yield _measured("three sinusoids", stand_in("waves", periods=periods), 31, 6, has_all=True)
+    yield _measured("random numbers", stand_in("random_rows"), n, d)
+    yield _measured("three sinusoids", stand_in("sinusoids", periods=periods), 31, 6, has_all=True)
     twice = rng.uniform(31, 6, low=-1.0)
     twice[17] = twice[5]
     yield _measured("a table with two equal rows", stand_in("place_table", table=twice), 29, 6)
-    calm = rng.uniform(n - 2, d, low=-1.0)
-    yield _measured("random numbers for the last two positions", stand_in("dice", calm=calm), n, d)
+    first = rng.uniform(n - 2, d, low=-1.0)
+    yield _measured("random numbers for the last two positions", stand_in("random_rows", first_rows=first), n, d)
     high = rng.uniform(4 * n, d, low=-1.0)
     high[11, 3], high[2 * n - 5, 2] = 20.0, 400.0  # one among the n positions, and a larger one beyond them
     yield _measured("few numbers, and they are large", stand_in("place_table", table=high), n, d)
@@ -56,15 +58,15 @@ def order_properties(rng):
 def _maps_of_a_part(rng):
     """One map for some columns, for the first positions, or backwards only, and one that forgets where it began."""
     angles = 0.54 * torch.arange(96).double()[:, None]  # no place within 34 comes near another
-    wave = torch.cat([angles.cos(), angles.sin()], 1)  # (96, 2): its map is a turn
-    beside = torch.cat([wave[:31], rng.uniform(31, 4, low=-1.0)], 1)
+    circle = torch.cat([angles.cos(), angles.sin()], 1)  # (96, 2): its map is a turn
+    beside = torch.cat([circle[:31], rng.uniform(31, 4, low=-1.0)], 1)
     yield _measured("a sinusoid beside random numbers", stand_in("place_table", table=beside), 29, 6)
-    stumbling = torch.cat([wave[:17], wave[20:34]])
+    stumbling = torch.cat([circle[:17], circle[20:34]])
     yield _measured("a sinusoid that skips positions", stand_in("place_table", table=stumbling), 29, 2)
     begun = torch.eye(96, 1, dtype=torch.float64)  # a mark for the beginning: no matrix brings it back
-    begins = stand_in("place_table", table=torch.cat([begun, wave], 1))
+    begins = stand_in("place_table", table=torch.cat([begun, circle], 1))
     yield _measured("a sinusoid beside a mark at the beginning", begins, 29, 3, has_all=True)
-    ended = torch.cat([begun.flip(0), wave], 1)[-29:]  # backwards there is a map, and forwards nobody knows the end
+    ended = torch.cat([begun.flip(0), circle], 1)[-29:]  # backwards there is a map, and forwards nobody knows the end
     yield _measured("a sinusoid beside a mark at the end", stand_in("place_table", table=ended), 29, 3)
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from course.data import words_of
 from course.exercise import call, exercise
-from course.hidden.tokens.scaffold import HUGS, drawn_text
+from course.hidden.tokens.scaffold import WORKED_EXAMPLE, drawn_text
 from course.reference import tokens as reference
 
 
@@ -20,7 +20,7 @@ from course.reference import tokens as reference
 )
 def bpe_encode(rng):
     """Texts that the merges were not learned from; places where the longest piece, or the leftmost, is another one."""
-    yield call("the worked example", f"{HUGS} thugs", reference.train_bpe(HUGS, 6), public=True)
+    yield call("the worked example", f"{WORKED_EXAMPLE} thugs", reference.train_bpe(WORKED_EXAMPLE, 6), public=True)
     order = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"e", b"f"), (b"d", b"e")]
     yield call("the earlier merge, not the longer piece", "abd abc def abab", order, public=True)
     yield call("several blanks", "a    b  c", [(b" ", b" ")], public=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 from course.exercise import call, exercise
-from course.hidden.tokens.scaffold import HUGS, drawn_text, words
+from course.hidden.tokens.scaffold import WORKED_EXAMPLE, drawn_text, words
 from course.reference import tokens as reference
 
 
@@ -20,7 +20,7 @@ from course.reference import tokens as reference
 )
 def count_pairs(rng):
     """Words that occur more than once, runs of one piece, pieces of several bytes, and words without any pair."""
-    yield call("the worked example", words(HUGS), public=True)
+    yield call("the worked example", words(WORKED_EXAMPLE), public=True)
     yield call("a run of one piece", Counter({(b"a",) * 3: 2, (b"a", b"b"): 5}), public=True)
     yield call("a longer text", words(drawn_text(rng, "abcd", 61)), weight=2.0)
     yield call("pieces of several bytes", _in_pieces(rng), weight=2.0)

@@ -12,7 +12,7 @@ from course.reference.tokens import Pair, Word, as_bytes, count_pairs, merge_pai
 Best = Callable[[Counter[Pair], dict[bytes, int]], Pair | None]
 """Chooses the next pair by counts and by the numbers of pieces; None ends the training."""
 
-HUGS = "hug hug hug pug pun pun bun hugs"
+WORKED_EXAMPLE = "hug hug hug pug pun pun bun hugs"
 """The notebook's worked example."""
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from course.data import words_of
 from course.exercise import call, exercise
-from course.hidden.tokens.scaffold import HUGS, drawn_text, oldest, trained, words
+from course.hidden.tokens.scaffold import WORKED_EXAMPLE, drawn_text, oldest, trained, words
 from course.reference import tokens as reference
 
 
@@ -20,7 +20,7 @@ from course.reference import tokens as reference
 )
 def train_bpe(rng):
     """Ties by age in every text; runs, accents, signs and blanks; merges that run out."""
-    yield call("the worked example", HUGS, 6, public=True)
+    yield call("the worked example", WORKED_EXAMPLE, 6, public=True)
     yield call("ties, and no more than they ask for", "cd ab ba dc cd ab ba dc xyxyx yxyxy", 9, public=True)
     yield call("a drawn text", drawn_text(rng, "abcde", 211), 31, weight=3.0)
     yield call("many equally common pairs", drawn_text(rng, "abcdefghijklmn", 53, 4), 23, weight=2.0)
@@ -29,7 +29,7 @@ def train_bpe(rng):
     yield call("accents and emoji", f"né née naïve\n{accents}\n{accents}", 29, weight=2.0)
     yield call("digits, signs and blanks", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
     yield call("nothing is left to merge", f"{drawn_text(rng, 'ab', 5, 3)} ab", 97).counts_with("a drawn text")
-    yield call("no merges", HUGS, 0, weight=0.25).counts_with("a drawn text")
+    yield call("no merges", WORKED_EXAMPLE, 0, weight=0.25).counts_with("a drawn text")
     yield call("no text", "", 7, weight=0.25).counts_with("a drawn text")
 
 

@@ -49,7 +49,7 @@ def hand_in(root: Path, **states: State) -> dict[str, Path]:
 
 
 def found(submissions: dict[str, Path]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(kin.how, kin.students) for kin in alike_checkpoints(submissions)]
+    return [(shared.how, shared.students) for shared in alike_checkpoints(submissions)]
 
 
 def noise(state: State, size: float) -> State:
@@ -147,10 +147,10 @@ def test_weights_that_are_none(tmp_path, state, value):
 
 def test_a_distance_comes_out_of_the_sketch_as_it_is(tmp_path, state):
     near = noise(state, 0.01)
-    (kin,) = alike_checkpoints(hand_in(tmp_path, ada=state, bea=near))
+    (shared,) = alike_checkpoints(hand_in(tmp_path, ada=state, bea=near))
     matrices = [name for name, value in state.items() if value.dim() > 1]
     true = max(float((state[name] - near[name]).norm() / state[name].norm()) for name in matrices)
-    assert kin.apart == pytest.approx(true, rel=0.3)
+    assert shared.apart == pytest.approx(true, rel=0.3)
 
 
 def test_a_class_of_three_hundred_takes_seconds(tmp_path):

@@ -27,7 +27,7 @@ class _Sizes(nn.Module):
         super().__init__()
         self.pad, self.sos, self.eos, self.max_len, self.d_model = pad, sos, eos, max_len, d_model
         self.src_embed, self.tgt_embed = nn.Embedding(src_vocab, d_model), nn.Embedding(tgt_vocab, d_model)
-        self.register_buffer("positions", blocks.waves(max_len, d_model), persistent=False)
+        self.register_buffer("positions", blocks.sinusoids(max_len, d_model), persistent=False)
         sizes = (d_model, n_heads, d_ff, dropout, norm)
         self.encoder = nn.ModuleList([self.encoder_layer(*sizes) for _ in range(n_layers)])
         self.decoder = nn.ModuleList([self.decoder_layer(*sizes) for _ in range(n_layers)])

@@ -29,11 +29,11 @@ def sample_by_exponential_race(P, start, length, generator):
 
 
 def sample_by_one_seed(P, start, length, generator):
-    """Python's dice, thrown from a seed that the generator gives."""
-    dice = random.Random(int(torch.randint(2**31, (1,), generator=generator)))
+    """Python's own generator, with a seed that the generator gives."""
+    rng = random.Random(int(torch.randint(2**31, (1,), generator=generator)))
     text = []
     for _ in range(length):
-        start = dice.choices(range(len(P)), weights=P[start].tolist())[0]
+        start = rng.choices(range(len(P)), weights=P[start].tolist())[0]
         text.append(start)
     return torch.tensor(text)
 
@@ -47,13 +47,13 @@ def sample_by_a_generator_of_tokens(P, start, length, generator):
     return torch.tensor(list(itertools.islice(walk(start), length)))
 
 
-def sample_by_numpys_dice(P, start, length, generator):
+def sample_by_numpys_generator(P, start, length, generator):
     """numpy throws them, and its seed is the generator's."""
-    dice = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    rng = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
     text = np.empty(length, dtype=np.int64)
     for t in range(length):
         row = P[start].double().numpy()
-        start = text[t] = dice.choice(len(row), p=row / row.sum())
+        start = text[t] = rng.choice(len(row), p=row / row.sum())
     return torch.from_numpy(text)
 
 
@@ -62,5 +62,5 @@ ALTERNATIVES = [
     sample_by_exponential_race,
     sample_by_one_seed,
     sample_by_a_generator_of_tokens,
-    sample_by_numpys_dice,
+    sample_by_numpys_generator,
 ]

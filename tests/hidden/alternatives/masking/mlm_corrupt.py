@@ -63,13 +63,13 @@ class Corrupted(NamedTuple):
     labels: torch.Tensor
 
 
-def by_numpys_dice(ids, special, vocab_size, mask_id, generator, p=0.15):
+def by_numpys_generator(ids, special, vocab_size, mask_id, generator, p=0.15):
     """numpy throws them, and its seed is the generator's; what comes back has names."""
-    dice = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    rng = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
     words = ids.numpy()
-    chosen = (dice.random(words.shape) < p) & ~special.numpy()
-    fate = dice.choice(3, size=words.shape, p=[0.8, 0.1, 0.1])
-    others = dice.integers(0, vocab_size, words.shape)
+    chosen = (rng.random(words.shape) < p) & ~special.numpy()
+    fate = rng.choice(3, size=words.shape, p=[0.8, 0.1, 0.1])
+    others = rng.integers(0, vocab_size, words.shape)
     inputs = np.select([chosen & (fate == 0), chosen & (fate == 1)], [np.full_like(words, mask_id), others], words)
     return Corrupted(torch.from_numpy(inputs), torch.from_numpy(np.where(chosen, words, -100)))
 
@@ -79,5 +79,5 @@ ALTERNATIVES = [
     one_uniform_for_everything,
     word_after_word,
     only_the_chosen_are_drawn,
-    by_numpys_dice,
+    by_numpys_generator,
 ]

@@ -72,8 +72,8 @@ def table_in_a_borrowed_dtype(n_positions, d_model):
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        places, waves = torch.arange(n_positions), torch.arange(0, d_model, 2)
-        angles = torch.outer(1.0 * places, torch.pow(10000.0, -waves / d_model))
+        places, columns = torch.arange(n_positions), torch.arange(0, d_model, 2)
+        angles = torch.outer(1.0 * places, torch.pow(10000.0, -columns / d_model))
         return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
     finally:
         torch.set_default_dtype(before)

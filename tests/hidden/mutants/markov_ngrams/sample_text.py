@@ -45,7 +45,7 @@ def backwards(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).flip(0)
 
 
-def global_dice(P, start, length, generator):
+def global_generator(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.default_generator)
 
 
@@ -58,5 +58,5 @@ MUTANTS = [
     one_too_many,
     floating_tokens,
     backwards,
-    global_dice,
+    global_generator,
 ]

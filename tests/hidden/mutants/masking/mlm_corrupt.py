@@ -76,7 +76,7 @@ def one_fate_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
 
 
 def the_same_seed_every_time(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """Draws the masks by the generator, and the coins by numpy's global dice."""
+    """Draws the masks by the generator, and the coins by numpy's global generator."""
     import numpy as np
 
     chosen = torch.from_numpy(np.random.rand(*ids.shape) < p).view(ids.shape) & ~special
