@@ -4,7 +4,9 @@ The same submissions, solved and with their weights, on the same machine in one 
 course leaves out the cells nothing graded depends on, and is measured a second time with all of them. `bare` is the
 students' own code: the needed cells, and the calls of their functions that the hidden cases ask for, one notebook after
 the other in one interpreter that has everything imported, judging nothing: no grader can be faster. `retrain` trains
-anew instead of loading the weights. Set BENCH_STUDENTS for other sizes than 24.
+anew instead of loading the weights. `saving alone` examines and saves them again from the results that are kept, while
+somebody else writes to the gradebook all the time. Set BENCH_STUDENTS for other sizes than 24, and BENCH_CLASSES for
+the sizes of classes (50) that are graded to see what a submission takes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from course.syllabus import Topic, find_topic
 TOPICS = ("06_self_attention", "03_rnn")
 STUDENTS = int(os.environ.get("BENCH_STUDENTS", "24"))
 ALL = os.cpu_count() or 1
+CLASSES = tuple(map(int, os.environ.get("BENCH_CLASSES", "50").split()))
 RETRAINED = max(2, STUDENTS // 6)
 REPOSITORY = Path(__file__).parents[1]
 
@@ -37,6 +40,36 @@ if __name__ == "__main__":
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
     settings = {"policy": policy, "demonstrations": demonstrations == "all", "timeout": 300}
     sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
+"""
+SAVE = """
+import shutil, sys, threading, time
+from pathlib import Path
+from nbgrader.api import Gradebook
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
+from course.syllabus import find_topic
+if __name__ == "__main__":
+    topic, over = find_topic(sys.argv[1]), threading.Event()
+    room = Classroom(Path.cwd(), topic, {"timeout": 300})
+    shutil.rmtree("autograded")
+    waits = []
+
+    def write():
+        while not over.is_set():
+            started = time.monotonic()
+            with Gradebook(room.coursedir().db_url) as gradebook:
+                gradebook.update_or_create_student("somebody", first_name=str(started))
+            waits.append(time.monotonic() - started)
+            over.wait(0.01)
+
+    other = threading.Thread(target=write)
+    started = time.monotonic(), time.thread_time()
+    other.start()
+    grade_class(room, workers=1)
+    spent = time.thread_time() - started[1]
+    over.set()
+    other.join()
+    Path("spent.txt").write_text(f"{spent} {max(waits)}")
 """
 BARE = """
 import contextlib, io, os, time
@@ -85,7 +118,7 @@ Path("spent.txt").write_text(str(spent - sum(drawing)))
 
 def rows() -> Iterator[list[str]]:
     """A row for each way of grading, topic by topic."""
-    yield ["", "submissions/min", "against stock", "CPU s each", "peak MB"]
+    yield ["", "submissions/min", "against stock", "CPU s each", "beyond bare", "peak MB"]
     for name in TOPICS:
         topic = find_topic(name)
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -97,22 +130,36 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
         label: str, workers: int, size: int, policy: str = "checkpoint", cells: str = "needed", cores: int = ALL
     ) -> list[str]:
         root = make_class(folder / label.replace(" ", "-"), topic, size)
-        return _row(topic, label, size, run(root, GRADE, topic.folder, str(workers), policy, cells, str(cores)), stock)
+        measured = run(root, GRADE, topic.folder, str(workers), policy, cells, str(cores))
+        return _row(topic, label, size, measured, stock, bare)
 
     root = make_class(folder / "stock", topic, STUDENTS, stock=True)
     stock = measure([sys.executable, "-m", "nbgrader", "autograde", topic.folder], root, USER="grader")
-    yield _row(topic, "nbgrader as it comes", STUDENTS, stock, stock)
+    bare = _spent(make_class(folder / "bare", topic, STUDENTS), BARE)
+    yield _row(topic, "nbgrader as it comes", STUDENTS, stock, stock, bare)
     yield ours("all cells, 2 workers", 2, STUDENTS, cells="all")
     yield ours("1 worker, 1 core", 1, STUDENTS, cores=1)
     yield ours("1 worker", 1, STUDENTS)
     yield ours("2 workers", 2, STUDENTS)
     yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")
-    root = make_class(folder / "bare", topic, STUDENTS)
-    bare = run(root, BARE)
-    if not bare.status:
-        spent = float((root / "spent.txt").read_text())
-        bare = replace(bare, seconds=spent, cpu=spent)
-    yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock)
+    for size in CLASSES:
+        yield ours(f"a class of {size}, 2 workers", 2, size)
+    root = folder / "2-workers"
+    saving = _spent(root, SAVE, topic.folder)
+    yield _row(topic, "saving alone", STUDENTS, saving, stock, bare)
+    if not saving.status:
+        yield [f"{topic.folder}  longest wait of another writer, s", f"{_figures(root)[1]:.2f}", "", "", "", ""]
+    yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock, bare)
+
+
+def _spent(root: Path, code: str, *arguments: str) -> Measured:
+    """What a program says that it spent itself, without its beginning."""
+    measured = run(root, code, *arguments)
+    return measured if measured.status else replace(measured, seconds=_figures(root)[0], cpu=_figures(root)[0])
+
+
+def _figures(root: Path) -> list[float]:
+    return [float(figure) for figure in (root / "spent.txt").read_text().split()]
 
 
 def run(root: Path, code: str, *arguments: str, repository: Path = REPOSITORY) -> Measured:
@@ -122,10 +169,11 @@ def run(root: Path, code: str, *arguments: str, repository: Path = REPOSITORY) -
     return measure(command, root, PYTHONPATH=str(repository), OMP_NUM_THREADS="1")
 
 
-def _row(topic: Topic, label: str, size: int, measured: Measured, stock: Measured) -> list[str]:
+def _row(topic: Topic, label: str, size: int, measured: Measured, stock: Measured, bare: Measured) -> list[str]:
     per_minute = 60 * size / measured.seconds
     ratio = per_minute / (60 * STUDENTS / stock.seconds)
     failed = " (failed)" if measured.status else ""
     each, peak = measured.cpu / size, measured.memory / 2**20
+    beyond = each - bare.cpu / STUDENTS
     name = f"{topic.folder}  {label}{failed}"
-    return [name, f"{per_minute:.1f}", f"{ratio:.1f}x", f"{each:.2f}", f"{peak:.0f}"]
+    return [name, f"{per_minute:.1f}", f"{ratio:.1f}x", f"{each:.2f}", f"{beyond:.2f}", f"{peak:.0f}"]

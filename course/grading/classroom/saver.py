@@ -30,7 +30,7 @@ from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
 if TYPE_CHECKING:
     from course.grading.execution.task import Outcome, Task
 
-MOST = 16
+MOST = 8
 """Submissions in a transaction: who else writes to the gradebook waits a fraction of a second for it."""
 
 PAUSE = 0.5
