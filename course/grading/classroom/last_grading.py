@@ -96,7 +96,10 @@ class LastGrading:
     def result(self, notes: Sequence[str] = ()) -> Graded:
         """What the gradebook and the graded notebook say of a student, who is done with."""
         self.classroom.sanitized.pop(self.student, None)
-        scores = self._scores()
+        return self.result_with(self._scores(), notes)
+
+    def result_with(self, scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
+        """What the graded notebook says of a student whose points are read already."""
         kept = self._kept()
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}

@@ -151,26 +151,32 @@ def forget_arrival(db_url: str, assignment: str, student: str) -> None:
 
 def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
     """The points of a student's notebook, or None when the gradebook has none."""
-    from nbgrader.api import Grade, Gradebook, MissingEntry
+    from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
         try:
-            submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+            return scores_of(gradebook, gradebook.find_submission_notebook(notebook, assignment, student))
         except MissingEntry:
             return None
-        grades = dict(_of_cells(gradebook, Grade, submitted))
-        undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
-        again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
-        waiting = sorted(name for name, one in grades.items() if waits(one))
-        return Scores(
-            submitted.score,
-            submitted.max_score,
-            {name: None if name in undecided else grade.score for name, grade in grades.items()},
-            {name: grade.max_score for name, grade in grades.items()},
-            submitted.late_submission_penalty or 0.0,
-            tuple(again),
-            tuple(waiting),
-        )
+
+
+def scores_of(gradebook: Any, submitted: Any) -> Scores:
+    """The points of a submitted notebook of an open gradebook."""
+    from nbgrader.api import Grade
+
+    grades = dict(_of_cells(gradebook, Grade, submitted))
+    undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
+    again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
+    waiting = sorted(name for name, one in grades.items() if waits(one))
+    return Scores(
+        submitted.score,
+        submitted.max_score,
+        {name: None if name in undecided else grade.score for name, grade in grades.items()},
+        {name: grade.max_score for name, grade in grades.items()},
+        submitted.late_submission_penalty or 0.0,
+        tuple(again),
+        tuple(waiting),
+    )
 
 
 def waits(grade: Any) -> bool:
