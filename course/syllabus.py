@@ -609,6 +609,11 @@ def _topic(name: str) -> Topic | None:
     return next((topic for topic in TOPICS if name in topic.names), None)
 
 
+def topic_in(folder: str) -> Topic | None:
+    """The topic whose folder, and nbgrader assignment, is called `folder`, if there is one."""
+    return next((topic for topic in TOPICS if topic.folder == folder), None)
+
+
 def find_item(name: str) -> tuple[Topic, Item]:
     """The topic and the item whose `grade_id` is `name`.
 

@@ -661,7 +661,7 @@ for name, trained in both.items():
     print(f"{name:<15} {'leaks' if found else 'does not leak'}")
 
 # %% [markdown]
-# The third test is to use the model. Take one sentence and ask for each of its words **with nothing behind it**. The model reads the full stop alone at first, and then one word more at each step, as in writing. The surprise of a word is $-\ln p$, where $p$ is the model's probability.
+# The third test is to use the model. Take one sentence and ask for each of its words **with nothing behind it**. The model reads the full stop alone at first, and then one word more at each step, as in writing. The surprise of a word is $-\ln p$, where $p$ is the model's probability of it.
 
 # %%
 line = "the cook who these ducks follow tastes some warm bread tonight ."

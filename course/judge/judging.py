@@ -29,8 +29,11 @@ class Unanswered(Exception):
         self.kind: Kind = kind
 
 
-def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdict:
-    """The verdict on an answer that `respond` runs scripts for; `source` is its own cell, read for forbidden calls."""
+def judge(key: Key, respond: Respond, points: float, source: str = "", *, describing: bool = False) -> Verdict:
+    """The verdict on an answer that `respond` runs scripts for; `source` is its own cell, read for forbidden calls.
+
+    With `describing`, each case also says what the answer gave, which only a page for instructors shows.
+    """
     started = time.perf_counter()
     used = forbidden_in_source(source, key.forbidden)
     if used:
@@ -53,7 +56,8 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         if recording.watched:
             return _forbidden(key, recording.watched, points)
         found.append(gap := difference(held, recording, key.signature))
-        beside.append((what_was_measured(held, recording), *what_came(held, recording, gap)))
+        came = what_came(held, recording, gap) if describing else ("", "")
+        beside.append((what_was_measured(held, recording), *came))
         if not outgrown(held, recording):
             seen[position] = recording
     verdict = _decide(key, explained(key, found, seen), seen, fault, points)

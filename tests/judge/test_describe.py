@@ -73,7 +73,7 @@ def test_the_output_at_fault_is_described_beside_the_right_ones_size():
         def second(self, x):
             return len(x)
 
-    by_title = {case.title: case for case in judge(key_of(pair, 5), lambda s: run(s, Wrong), 4).cases}
+    by_title = {case.title: case for case in judge(key_of(pair, 5), lambda s: run(s, Wrong), 4, describing=True).cases}
     assert by_title["both"].got.startswith("one: tensor (3,) float64: 0.")
     assert by_title["both"].right == "tensor (2, 3) float64"
     assert (by_title["below zero"].got, by_title["below zero"].right) == ("2", "raises ValueError")
@@ -85,7 +85,7 @@ def test_an_error_stands_for_the_value():
         def second(self, x):
             return x @ x
 
-    first = judge(key_of(pair, 5), lambda script: run(script, Raises), 4).cases[0]
+    first = judge(key_of(pair, 5), lambda script: run(script, Raises), 4, describing=True).cases[0]
     assert (first.got, first.right) == ("two: raised RuntimeError", "tensor (2, 3) float64")
 
 
@@ -98,7 +98,12 @@ def secretive(rng):
 
 
 def test_no_report_to_a_student_shows_them():
-    verdict = judge(key_of(secretive, 5), lambda script: run(script, lambda n: [n, n]), 4)
+    verdict = judge(key_of(secretive, 5), lambda script: run(script, lambda n: [n, n]), 4, describing=True)
     assert verdict.cases[0].got == "list of 2: 271828, 271828" and verdict.cases[0].right == "whole number"
     for shown in (text(verdict), html(verdict), text(verdict, public=True), html(verdict, public=True)):
         assert "271828" not in shown and str(SECRET) not in shown and "list of" not in shown
+
+
+def test_a_check_describes_nothing():
+    cases = judge(key_of(pair, 5), lambda script: run(script, Pair), 4).cases
+    assert {(case.got, case.right) for case in cases} == {("", "")}

@@ -32,7 +32,7 @@ from course.grading.authoring import setup_cell
 from course.grading.cells import BEGIN, SOLUTION_SUFFIX, grade_id
 from course.grading.course_folder import find_root, notebook_path, released_at, source_path
 from course.grading.problem import Problem
-from course.syllabus import OUTLINE, TOPICS, Topic
+from course.syllabus import OUTLINE, TOPICS, Topic, topic_in
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -166,7 +166,7 @@ def update_source(notebook: Path) -> Update:
             "it built again"
         )
     digest = digest_of(edited)
-    topic = next((topic for topic in TOPICS if topic.folder == notebook.resolve().stem), None)
+    topic = topic_in(notebook.resolve().stem)
     pictures = take_out(edited, notebook.resolve().parent)
     marked = re.findall(rf'^# %%.* (?:{"|".join(ROLES)})="(\w+)"', text, re.M)
     items = {item.name: item.points for item in topic.in_source} if topic else {}

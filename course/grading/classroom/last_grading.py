@@ -95,7 +95,11 @@ class LastGrading:
 
     def result(self, notes: Sequence[str] = ()) -> Graded:
         """What the gradebook and the graded notebook say of a student, who is done with."""
-        return self.graded(self._kept(), self._scores(), notes)
+        return self.result_with(self._scores(), notes)
+
+    def result_with(self, scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
+        """What the graded notebook says of a student whose points are read already."""
+        return self.graded(self._kept(), scores, notes)
 
     def graded(self, kept: dict[str, Any], scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
         """What became of a student, who is done with: by what the graded notebook keeps, and the gradebook's scores."""

@@ -171,14 +171,14 @@ def forget_arrival(db_url: str, assignment: str, student: str) -> None:
 
 def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
     """The points of a student's notebook, or None when the gradebook has none."""
-    from nbgrader.api import Grade, Gradebook, MissingEntry
+    from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
         try:
             submitted = gradebook.find_submission_notebook(notebook, assignment, student)
         except MissingEntry:
             return None
-        return scores_of(submitted, dict(_of_cells(gradebook, Grade, submitted)))
+        return scores_of(submitted, Marks.in_rows(gradebook, submitted).grades)
 
 
 def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:

@@ -10,7 +10,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.cells import grade_id
 from course.hidden import other_question
-from course.syllabus import TOPICS
+from course.syllabus import topic_in
 
 _HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
 """The heading above a written question, and all below it."""
@@ -21,7 +21,7 @@ class ChooseQuestion(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Exchange the text of the question, unless the class gets the first one, or the assignment is no topic."""
-        topic = next((topic for topic in TOPICS if topic.folder == resources["nbgrader"]["assignment"]), None)
+        topic = topic_in(resources["nbgrader"]["assignment"])
         if topic is not None and (question := other_question(topic)) is not None:
             names = {item.name for item in topic.items if item.kind == "question"}
             for asked, answer in pairwise(nb.cells):

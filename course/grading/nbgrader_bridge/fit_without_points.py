@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.authoring.without_points import mark_optional, without
-from course.syllabus import TOPICS
+from course.syllabus import topic_in
 
 
 class FitWithoutPoints(NbGraderPreprocessor):
@@ -14,9 +14,7 @@ class FitWithoutPoints(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Change the notebook of a topic."""
-        folder = resources["nbgrader"]["assignment"]
-        for topic in TOPICS:
-            if topic.folder == folder:
-                nb.cells = without(nb.cells, {item.name for item in topic.dropped})
-                mark_optional(nb.cells, {item.name for item in topic.items if not item.points})
+        if (topic := topic_in(resources["nbgrader"]["assignment"])) is not None:
+            nb.cells = without(nb.cells, {item.name for item in topic.dropped})
+            mark_optional(nb.cells, {item.name for item in topic.items if not item.points})
         return nb, resources

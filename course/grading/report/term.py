@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
-from course.grading.gradebook.scores import Scores, others
+from course.grading.gradebook.scores import Scores
+from course.grading.gradebook.term_scores import AssignmentScores, read_term
+from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
-from course.grading.release.make_release import is_registered
 from course.syllabus import TOPICS, Topic
 
 
@@ -22,7 +24,7 @@ class Taught:
     """A topic of which something is graded.
 
     `graded` are the works with points by student, `submitted` all who handed in, and `absent` those who did not,
-    though it was due.
+    though it was due. Somebody whose extension has not run out is not absent.
     """
 
     topic: Topic
@@ -60,22 +62,32 @@ def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = T
     Raises:
         Problem: nothing is.
     """
-    found = (_taught(Classroom(root, topic), now) for topic in topics if is_registered(root, topic))
+    database = load_config(root).CourseDirectory.db_url
+    students, scores = read_term(database, [topic.folder for topic in topics])
+    known = (topic for topic in topics if topic.folder in scores)
+    found = (_taught(Classroom(root, topic), students, scores[topic.folder], now) for topic in known)
     taught = tuple(one for one in found if one.graded)
     if not taught:
         raise Problem("nothing is graded yet. Run `course grade` with a topic, such as 03_rnn, first")
     return taught
 
 
-def _taught(classroom: Classroom, now: datetime.datetime) -> Taught:
+def _taught(
+    classroom: Classroom, students: frozenset[str], recorded: AssignmentScores, now: datetime.datetime
+) -> Taught:
     topic, submissions = classroom.topic, classroom.handed_in.submissions()
     last = {student: LastGrading(classroom, student) for student in submissions}
-    results = {student: one.result() for student, one in last.items() if one.path.is_file()}
-    missing, _withdrawn = others(classroom.coursedir().db_url, topic.folder, submissions)
-    is_due = topic.due is None or topic.due <= now
+    results = {who: one.result_with(recorded.scores.get(who)) for who, one in last.items() if one.path.is_file()}
+    missing = students - submissions.keys() - recorded.submitted
     return Taught(
         topic,
         {student: work for student, work in results.items() if work.scores is not None},
         frozenset(submissions),
-        frozenset(missing if is_due else ()),
+        frozenset(student for student in missing if _is_due(topic, student, now)),
     )
+
+
+def _is_due(topic: Topic, student: str, now: datetime.datetime) -> bool:
+    """Whether a student had to hand the topic in by now, extensions counted."""
+    due = extended_due(topic).get(student, topic.due)
+    return due is None or due <= now

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from course import syllabus
 from course.exercise.key import read_key_file
 from course.grading.authoring.source import build
 from course.grading.cells import grade_id
@@ -24,7 +25,7 @@ def test_each_topic_asks_what_the_class_chose_and_nothing_else_changes(
 ) -> None:
     asked = set()
     for number in QUESTIONS:
-        monkeypatch.setattr(choose_question, "TOPICS", (replace(topic, question=number),))
+        monkeypatch.setattr(syllabus, "TOPICS", (replace(topic, question=number),))
         given = build(SOLUTIONS / f"{topic.folder}.py", topic)
         before = [cell.source for cell in given.cells]
         resources = {"nbgrader": {"assignment": topic.folder}}

@@ -212,7 +212,7 @@ def test_a_picture_that_cannot_come_back_stops_it_before_it_writes(
 
 def test_what_nothing_could_be_built_from_is_not_written(root: Path, edited: Path, monkeypatch) -> None:
     """And points of the syllabus that were changed in the notebook are said to stay."""
-    monkeypatch.setattr(notebook_source, "TOPICS", (SAMPLE,))
+    monkeypatch.setattr("course.syllabus.TOPICS", (SAMPLE,))
     notebook = nbformat.read(edited, as_version=4)
     marks = next(cell for cell in notebook.cells if grade_id(cell) == "double").metadata.nbgrader
     marks["points"] = 7

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import datetime
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from course.grading.classroom.graded import Graded
-from course.grading.gradebook.scores import Scores
+from course.grading.gradebook.scores import Scores, enrol
 from course.grading.problem import Problem
+from course.grading.report import term as term_module
 from course.grading.report import write_term_report
 from course.grading.report.falling_behind import falling_behind
 from course.grading.report.item_statistics import ADVICE, statistics_of, worst
 from course.grading.report.returning import idea_of, returning
-from course.grading.report.term import Taught, share_of
+from course.grading.report.term import Taught, collect_term, share_of
 from course.grading.report.term_page import render
 from course.judge.verdict import Verdict
 from course.syllabus import find_topic
@@ -24,6 +28,7 @@ from tests.grading.lesson import TOPIC, make_course
 RNN = find_topic("rnn")
 EVERYBODY = [f"student{number:02}" for number in range(10)]
 NOW = datetime.datetime(2027, 1, 31, 12, 0)
+DUE = datetime.datetime(2027, 1, 20, 12, 0)
 
 
 def work(student: str, cells: dict[str, float | None], wrong: dict[str, str] | None = None) -> Graded:
@@ -151,3 +156,29 @@ def test_a_graded_class_gets_its_page(graded_class: Path, tmp_path: Path) -> Non
 def test_nothing_is_reported_of_a_term_without_grades(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="nothing is graded yet"):
         write_term_report(make_course(tmp_path / "course"))
+
+
+@pytest.fixture
+def extended(graded_class: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A graded class with Yves and Zoe, who handed in nothing; Yves has three days more."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    for name in ("yves", "zoe"):
+        enrol(f"sqlite:///{root / 'gradebook.db'}", name)
+    monkeypatch.setattr(term_module, "extended_due", lambda _: {"yves": DUE + datetime.timedelta(days=3)})
+    return root
+
+
+def test_who_has_time_left_has_missed_nothing(extended: Path) -> None:
+    absent = {}
+    for days in (-1, 1, 4):
+        (one,) = collect_term(extended, DUE + datetime.timedelta(days=days), [replace(TOPIC, due=DUE)])
+        absent[days] = one.absent & {"yves", "zoe"}
+    assert absent == {-1: set(), 1: {"zoe"}, 4: {"yves", "zoe"}}
+
+
+def test_the_gradebook_is_not_opened_for_each_student(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    enter = Gradebook.__enter__
+    monkeypatch.setattr(Gradebook, "__enter__", lambda book: opened.append("once") or enter(book))
+    (one,) = collect_term(extended, NOW)
+    assert len(one.graded) > 2 and len(opened) == 2, "once for the whole term, and once by the topic's classroom"
