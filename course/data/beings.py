@@ -90,11 +90,16 @@ def encode(text: str) -> Tensor:
     Raises:
         ValueError: a word is not in the vocabulary.
     """
-    number = {word: index for index, word in enumerate(words())}
+    number = _numbers()
     unknown = [word for word in text.split() if word not in number]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not in the vocabulary. Choose from: {', '.join(words()[1:])}")
     return torch.tensor([number[word] for word in text.split()], dtype=torch.long)
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    return {word: index for index, word in enumerate(words())}
 
 
 @cache

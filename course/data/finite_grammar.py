@@ -184,10 +184,10 @@ class FiniteGrammar:
             by_length.setdefault(len(sentence), []).append(row)
         for length, rows in by_length.items():
             ids = torch.tensor([list(sentences[row]) for row in rows]).view(len(rows), length)
-            forward = self.first.expand(len(rows), -1) if length else torch.zeros(len(rows), len(self.states)).double()
+            forward = self.first[:, None].expand(-1, len(rows)) * float(length > 0)  # (S, B)
             for t in range(length):
-                forward = (forward if t == 0 else self._inside.forward(forward)) * self.emits[:, ids[:, t]].T
-            found[torch.tensor(rows)] = (forward @ self.ends).log()
+                forward = (forward if t == 0 else self._inside.forward(forward)) * self.emits[:, ids[:, t]]
+            found[torch.tensor(rows)] = (self.ends @ forward).log()
         return found
 
     def next_word(self, ids: Tensor, *, running: bool = False) -> Tensor:
@@ -196,13 +196,25 @@ class FiniteGrammar:
         A row starts with a sentence, or with `running` anywhere in a text. Within a sentence, probabilities after
         its last word are zeros, and so are all after something that the language cannot say.
         """
-        forward = (self.stationary if running else self.first).expand(len(ids), -1)
+        forward = (self.stationary if running else self.first)[:, None].expand(-1, len(ids))  # (S, B)
         onward = self._across if running else self._inside
-        found = [forward @ self.emits]
+        found = [forward.T @ self.emits]
         for t in range(ids.shape[1]):
-            forward = forward * self.emits[:, ids[:, t]].T
-            forward = onward.forward(forward / forward.sum(1, keepdim=True).clamp(min=1e-300))
-            found.append(forward @ self.emits)
+            forward = forward * self.emits[:, ids[:, t]]
+            forward = onward.forward(forward / forward.sum(0).clamp(min=1e-300))
+            found.append(forward.T @ self.emits)
+        return torch.stack(found, dim=1)
+
+    def each_word(self, ids: Tensor) -> Tensor:
+        """p(word | words before) of every word of ids (B, T), whose rows start with a sentence: (B, T).
+
+        These are the entries of `next_word` for the words that came, without those for all others.
+        """
+        forward, found = self.first[:, None].expand(-1, len(ids)), []
+        for t in range(ids.shape[1]):
+            forward = forward * self.emits[:, ids[:, t]]
+            found.append(forward.sum(0))
+            forward = self._inside.forward(forward / found[-1].clamp(min=1e-300))
         return torch.stack(found, dim=1)
 
     def centre(self, contexts: Tensor, *, ordered: bool = True) -> Tensor:
@@ -212,15 +224,17 @@ class FiniteGrammar:
         of all their orders, which is the best that any reader of the bag can do.
         """
         C = contexts.shape[1]
-        orders = list(itertools.permutations(range(C))) if not ordered else [tuple(range(C))]
-        halves = sorted({half for order in orders for half in (order[: C // 2], order[C // 2 :])})
-        said = self._alike[contexts][:, torch.tensor(halves, dtype=torch.long)]  # (B, halves, C/2)
-        once, which = said.reshape(-1, C // 2).unique(dim=0, return_inverse=True)
-        before, after, which = self._before(once), self._after(once), which.view(len(contexts), len(halves))
+        half, said = C // 2, self._alike[contexts]
+        lefts = [tuple(range(half))] if ordered else list(itertools.combinations(range(C), half))
+        rights = [tuple(place for place in range(C) if place not in left) for left in lefts]
+        orders = [tuple(range(half))] if ordered else list(itertools.permutations(range(half)))
+        halves = said[:, torch.tensor([*lefts, *rights], dtype=torch.long)]  # (B, halves, C/2)
+        once, which = _distinct(halves if ordered else halves.sort(-1).values, len(self.words))
+        before = torch.stack([self._before(once[:, order]) for order in orders]).sum(0)  # (distinct, S)
+        after = torch.stack([self._after(once[:, order]) for order in orders]).sum(0)
         around = torch.zeros(len(contexts), len(self.states), dtype=torch.float64)
-        for order in orders:
-            left, right = halves.index(order[: C // 2]), halves.index(order[C // 2 :])
-            around += before[which[:, left]] * after[which[:, right]]
+        for left, right in zip(*(part.unbind(1) for part in which.split(len(lefts), 1)), strict=True):
+            around += before[left] * after[right]
         joint = around @ self.emits
         return joint / joint.sum(1, keepdim=True)
 
@@ -241,33 +255,33 @@ class FiniteGrammar:
 
     def _before(self, words: Tensor) -> Tensor:
         """(B, S): p(words, then the state)."""
-        forward = self.stationary.expand(len(words), -1)
+        forward = self.stationary[:, None].expand(-1, len(words))
         for word in words.unbind(1):
-            forward = self._across.forward(forward * self.emits[:, word].T)
-        return forward
+            forward = self._across.forward(forward * self.emits[:, word])
+        return forward.T.contiguous()
 
     def _after(self, words: Tensor) -> Tensor:
         """(B, S): p(words | after the state)."""
-        backward = torch.ones(len(words), len(self.states), dtype=torch.float64)
+        backward = torch.ones(len(self.states), len(words), dtype=torch.float64)
         for word in reversed(words.unbind(1)):
-            backward = self._across.backward(backward * self.emits[:, word].T)
-        return backward
+            backward = self._across.backward(backward * self.emits[:, word])
+        return backward.T.contiguous()
 
 
 class _Arcs:
-    """Products with a matrix of transitions (S, S), nearly all zeros: one multiplication an arc."""
+    """Products with a matrix of transitions (S, S), nearly all zeros: one multiplication an arc, row by row."""
 
     def __init__(self, transitions: Tensor) -> None:
         self.sources, self.targets = transitions.nonzero().unbind(1)
-        self.shares = transitions[self.sources, self.targets]
+        self.shares = transitions[self.sources, self.targets][:, None]
 
     def forward(self, x: Tensor) -> Tensor:
-        """x @ transitions, for x (B, S)."""
-        return torch.zeros_like(x).index_add_(1, self.targets, x[:, self.sources] * self.shares)
+        """transitions.T @ x, for x (S, B)."""
+        return torch.zeros_like(x).index_add_(0, self.targets, x[self.sources] * self.shares)
 
     def backward(self, x: Tensor) -> Tensor:
-        """x @ transitions.T, for x (B, S)."""
-        return torch.zeros_like(x).index_add_(1, self.sources, x[:, self.targets] * self.shares)
+        """transitions @ x, for x (S, B)."""
+        return torch.zeros_like(x).index_add_(0, self.sources, x[self.targets] * self.shares)
 
 
 class _Choices:
@@ -284,6 +298,13 @@ class _Choices:
         coin = torch.rand(len(rows), 1, generator=generator, dtype=torch.float64) * cumulative[:, -1:]
         place = torch.searchsorted(cumulative, coin, right=True).clamp(max=cumulative.shape[1] - 1)
         return self.columns[rows].gather(1, place).squeeze(1)
+
+
+def _distinct(rows: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """The distinct rows of numbers below `size` in rows (..., K), (distinct, K), and which one each row is (...)."""
+    digits = size ** torch.arange(rows.shape[-1])
+    once, which = (rows * digits).sum(-1).unique(return_inverse=True)
+    return once[:, None] // digits % size, which
 
 
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:

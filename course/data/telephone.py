@@ -116,17 +116,19 @@ def _sound(targets: Tensor, samples: Tensor, generator: torch.Generator) -> Tens
     off = 1 + DETUNED * (2 * torch.rand(n, most, 2, generator=generator) - 1)
     phases = 2 * math.pi * torch.rand(n, most, 2, generator=generator)
     decibels = NOISE[0] + (NOISE[1] - NOISE[0]) * torch.rand(n, generator=generator)
-    pitch = torch.zeros(n, 1 + 2 * most, 2)
-    pitch[:, 1::2] = tones(targets.clamp(min=1)) * off / RATE  # turns a sample
-    begins = torch.zeros(n, 1 + 2 * most, 2)
-    begins[:, 1::2] = phases
-    many = samples.flatten()
-    which = torch.repeat_interleave(many)  # the pause or tone that each sample belongs to
-    within = torch.arange(len(which)) - (many.cumsum(0) - many)[which]
-    angle = 2 * math.pi * pitch.view(-1, 2)[which] * within[:, None] + begins.view(-1, 2)[which]
-    sound = angle.sin().sum(1) * (pitch.view(-1, 2)[which, 0] > 0)
-    noise = torch.randn(len(which), generator=generator)
-    return sound + noise * (10 ** (-decibels / 20))[which // samples.shape[1]]
+    lasts = samples[:, 1::2]  # of each tone (n, L), 0 where no key is pressed
+    dialled = lasts > 0
+    pitch = (tones(targets.clamp(min=1)) * off / RATE)[dialled]  # turns a sample, of every tone that is heard
+    within = torch.arange(int(lasts.max()))
+    low, high = (
+        (2 * math.pi * turns[:, None] * within + phase[:, None]).sin()
+        for turns, phase in zip(pitch.unbind(1), phases[dialled].unbind(1), strict=True)
+    )
+    tape = torch.randn(int(samples.sum()), generator=generator)
+    tape *= (10 ** (-decibels / 20)).repeat_interleave(samples.sum(1))
+    is_tone = (torch.arange(samples.shape[1]) % 2 == 1).repeat(n).repeat_interleave(samples.flatten())
+    tape[is_tone] += (low + high)[within < lasts[dialled][:, None]]
+    return tape
 
 
 @lru_cache(maxsize=1)

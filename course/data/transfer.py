@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 # English singular and plural, French singular and plural; (f) after a feminine.
 ANIMALS = """cat cats chat chats, dog dogs chien chiens, horse horses cheval chevaux, bird birds oiseau oiseaux,
@@ -142,7 +143,7 @@ def draw(chance: random.Random) -> Clause:
     asks = manner not in ("not", "never") and maybe() < 0.25
     if kind < 0.25:
         nouns = [] if isinstance(subject, str) else [phrase.noun for phrase in subject]
-        like = pick(list(_EARLY) + _late_for(*nouns))
+        like = pick((*_EARLY, *_late_for(*nouns)))
         return Clause(subject, "be", like=like, manner=manner, where=where, asks=asks)
     if kind < 0.45:
         return Clause(subject, pick(list(_STATES)), manner=manner, where=where, asks=asks)
@@ -159,18 +160,22 @@ def _where(chance: random.Random) -> tuple[str, NounPhrase]:
 
 def _noun_phrase(chance: random.Random, nouns: Sequence[Noun]) -> NounPhrase:
     noun, plural = chance.choice(nouns), chance.random() < 0.4
-    fitting = [word for word, forms in _DETERMINERS.items() if forms[2 if plural else 0] != "-"]
     early = chance.choice(list(_EARLY)[: 5 if noun in _THINGS else 6]) if chance.random() < 0.3 else ""
     late = chance.choice(_late_for(noun)) if chance.random() < 0.35 else ""
-    return NounPhrase(chance.choice(fitting), noun, plural, early, late)
+    return NounPhrase(chance.choice(_determiners_for(plural)), noun, plural, early, late)
 
 
-def _late_for(*nouns: Noun) -> list[str]:
+@cache
+def _determiners_for(plural: bool) -> tuple[str, ...]:
+    return tuple(word for word, forms in _DETERMINERS.items() if forms[2 if plural else 0] != "-")
+
+
+@cache
+def _late_for(*nouns: Noun) -> tuple[str, ...]:
     """Colours for animals and things, moods for animals and people."""
-    moods = [word for word in _LATE if word not in _COLOURS]
     if not nouns or any(noun in _PEOPLE for noun in nouns):
-        return moods
-    return list(_COLOURS) if any(noun in _THINGS for noun in nouns) else list(_LATE)
+        return tuple(word for word in _LATE if word not in _COLOURS)
+    return tuple(_COLOURS) if any(noun in _THINGS for noun in nouns) else tuple(_LATE)
 
 
 # -- English ---------------------------------------------------------------------------------------------------------

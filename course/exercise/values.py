@@ -155,6 +155,10 @@ class _Encoder:
             return ["none"]
         if kind is bool:
             return ["bool", value]
+        if kind is int or kind is str:  # most values are of these types, and what follows tries many others
+            return [kind.__name__, str(value)]
+        if kind is list or kind is tuple:
+            return [kind.__name__, self._items(value, depth)]
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, np.generic):  # numpy's own numbers and words are Python's, as keys, too

@@ -21,7 +21,8 @@ Information Theory 37, 1991, method C (the weights N(h)).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 import torch
@@ -118,7 +119,7 @@ class NGramModel:
             for gram, count in count_ngrams(tokens, order).items():
                 followers[gram[:-1]][gram[-1]] = count
         self.unigram = self._unigram(followers.pop((), {}))  # (V,)
-        self.followers = _as_tensors(followers)
+        self.followers = Followers(followers)
         return self
 
     def next_distribution(self, context: Tensor) -> Tensor:
@@ -146,20 +147,33 @@ def language_model(vocab_size: int) -> NGramModel:
     return NGramModel(n=5, vocab_size=vocab_size, alpha=0.1)
 
 
-Followers = dict[tuple[int, ...], tuple[Tensor, Tensor, float]]
+class Followers(Mapping[tuple[int, ...], tuple[Tensor, Tensor, float]]):
+    """For each context: the tokens seen after it, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one.
 
+    All tokens stand in one tensor and all shares in another, so that a context only has to know its place in both. A
+    hundred thousand small tensors would take many times as long to make.
+    """
 
-def _as_tensors(followers: dict[tuple[int, ...], dict[int, int]]) -> Followers:
-    """For each context: the tokens seen after it, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one."""
-    sizes = [len(counts) for counts in followers.values()]  # N(h)
-    totals = [sum(counts.values()) for counts in followers.values()]  # c(h, ·)
-    tokens = torch.tensor([token for counts in followers.values() for token in counts], dtype=torch.long)
-    counted = torch.tensor([count for counts in followers.values() for count in counts.values()])
-    weights = torch.tensor([total + size for total, size in zip(totals, sizes)], dtype=torch.float64)
-    shares = counted / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))
-    # One large tensor cut into views: a hundred thousand small ones would take a hundred times as long to make.
-    rows = zip(followers, tokens.split(sizes), shares.to(torch.get_default_dtype()).split(sizes), sizes, totals)
-    return {context: (seen, share, size / (total + size)) for context, seen, share, size, total in rows}
+    def __init__(self, counts: Mapping[tuple[int, ...], Mapping[int, int]]) -> None:
+        sizes = [len(counted) for counted in counts.values()]  # N(h)
+        totals = [sum(counted.values()) for counted in counts.values()]  # c(h, ·)
+        self.tokens = torch.tensor([token for counted in counts.values() for token in counted], dtype=torch.long)
+        each = torch.tensor([count for counted in counts.values() for count in counted.values()])
+        weights = torch.tensor([total + size for total, size in zip(totals, sizes)], dtype=torch.float64)
+        shares = each / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))
+        self.shares = shares.to(torch.get_default_dtype())
+        rows = zip(counts, accumulate(sizes), sizes, totals)
+        self.places = {context: (end - size, end, size / (total + size)) for context, end, size, total in rows}
+
+    def __getitem__(self, context: tuple[int, ...]) -> tuple[Tensor, Tensor, float]:
+        begin, end, remainder = self.places[context]
+        return self.tokens[begin:end], self.shares[begin:end], remainder
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 def _check_ids(ids: Tensor) -> None:

@@ -6,14 +6,17 @@ import ast
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
 from course.grading.execution.cell_end import LIMIT, CellEnd
 from course.grading.execution.task import Task
-from course.judge.session import Session
 from course.judge.verdict import Kind, Verdict
 from course.source import parsed
+
+if TYPE_CHECKING:
+    from course.judge.session import Session
 
 DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -30,7 +33,7 @@ class Examination:
         self.session: Session | None = None
         self.interrupt: Callable[[], None] = lambda: None
         if names:
-            from course.hidden import find
+            from course.hidden import find  # only here: a grader that saves what workers have judged needs no torch
             from course.judge.session import Session
 
             self.session = Session(

@@ -9,7 +9,6 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.cells import grade_id
-from course.hidden import other_question
 from course.syllabus import topic_in
 
 _HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
@@ -21,6 +20,8 @@ class ChooseQuestion(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Exchange the text of the question, unless the class gets the first one, or the assignment is no topic."""
+        from course.hidden import other_question  # only here, as it imports torch, which grading does not wait for
+
         topic = topic_in(resources["nbgrader"]["assignment"])
         if topic is not None and (question := other_question(topic)) is not None:
             names = {item.name for item in topic.items if item.kind == "question"}

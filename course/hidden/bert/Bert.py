@@ -7,6 +7,7 @@ from torch import nn
 
 from course.exercise import Ref, build, exercise
 from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS
+from course.hidden.shapes import shapes_of
 from course.reference import bert as reference
 
 V, D, HEADS, INNER, LAYERS, LONGEST = 13, 6, 3, 11, 2, 17
@@ -31,8 +32,8 @@ def Bert(rng):
     def model(title, *sizes, dropout=0.0, **settings):
         sizes = sizes or (V, D, HEADS, INNER, LAYERS, LONGEST)
         made = build(title, *sizes, dropout=dropout, **settings).call(method="double", into="model")
-        shapes = reference.Bert(*sizes).state_dict()
-        return made.load({name: 0.7 * rng.normal(*weight.shape) for name, weight in shapes.items()})
+        shapes = shapes_of(reference.Bert, *sizes)
+        return made.load({name: 0.7 * rng.normal(*shape) for name, shape in shapes.items()})
 
     def pairs(B, T, lengths=()):
         """Ids and segments (B, T), and the mask, True for so many tokens of each row."""

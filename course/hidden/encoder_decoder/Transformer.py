@@ -4,6 +4,7 @@ import torch
 
 from course.exercise import build, exercise
 from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, HEADS, INNER, PAD, D
+from course.hidden.shapes import shapes_of
 from course.reference import encoder_decoder as reference
 from course.reference.encoder_decoder import causal
 
@@ -31,8 +32,8 @@ def Transformer(rng):
     def model(title, norm="post", n_layers=2, dropout=0.0, pad=PAD, **settings):
         sizes = (SRC_VOCAB, TGT_VOCAB, D, HEADS, INNER, n_layers)
         made = build(title, *sizes, dropout=dropout, norm=norm, pad=pad, max_len=11, **settings)
-        parameters = reference.Transformer(*sizes, norm=norm).named_parameters()
-        state = {name: rng.normal(*p.shape) / (2 if p.dim() > 1 else 1) for name, p in parameters}
+        shapes = shapes_of(reference.Transformer, *sizes, norm=norm)
+        state = {name: rng.normal(*shape) / (2 if len(shape) > 1 else 1) for name, shape in shapes.items()}
         return made.call(method="double", into="model").load(state)
 
     def ids(B, S, T):

@@ -1,87 +1,122 @@
-"""Beam searches that go wrong, and whether a model shows the difference between them and the right one."""
+"""Beam searches that go wrong, and the sentences that show the difference between them and the right one."""
 
 import torch
 from torch import nn
 
-from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS
+from course.exercise import stand_ins
+from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS, speaker
 from course.reference import encoder_decoder as reference
 
 CLEAR = 1e-3
 """The margin between two hypotheses where it matters, so that rounding, even to float32, decides nothing."""
 
 
-def is_telling(model, src, penalty, cut):
-    """Whether other ways to compare hypotheses find other ones, and the right way's winner is clear.
+def most_telling(model, src, penalty, cut, first, count):
+    """Places in `src` of `count` sentences that show together what other ways to compare hypotheses get wrong.
 
-    Greedy decoding does not find it, nor, with a penalty, the plain sums, nor, with a penalty that is not 1, the means.
-    With a penalty of 1 or more, a search that does not count eos, or counts sos, does not find it. With 2, neither
-    these two nor the sums times the penalty find what the plain sums find. Where hypotheses are `cut`, a search in
-    which those without eos compete does not find it, either.
+    One of them is among the `first`, the others are behind these. All have a clear winner, and each of the mistakes in
+    `_mistaken` shows in one of them. None where there are no such sentences.
     """
-    grown = [_hypotheses(model, row) for row in src]
-    all_of_them = [ended for ended, _ in grown]
-    if cut and not any(max(open_)[0] > max(ended)[0] + CLEAR for ended, open_ in grown):
-        return False
-
-    def best(worth):
-        return [max(ended, key=lambda one: worth(one[0], len(one[1]))) for ended in all_of_them]
-
-    found, plain = best(lambda score, n: score / n**penalty), best(lambda score, n: score)
-    miscounted = [best(lambda score, n, by=by: score / max(n + by, 1) ** penalty) for by in (-1, 1)]
-    greedy = [[word for word in row.tolist() if word != PAD] for row in reference.decode_greedy(model, src)]
-    return (
-        greedy != [words for _, words in found]
-        and (penalty == 0 or plain != found)
-        and (penalty in (0, 1) or best(lambda score, n: score / n) != found)
-        and (penalty < 1 or found not in miscounted)
-        and (penalty < 2 or plain not in (*miscounted, best(lambda score, n: score * n**penalty)))
-        and all(_lead(ended, penalty) > CLEAR for ended in all_of_them)
-    )
+    words, ended, open_ = _hypotheses(model, src)
+    lengths = (words != PAD).sum(1)
+    best, second = (ended / lengths**penalty).topk(2).values.unbind(1)
+    clear = best - second > CLEAR
+    shows = torch.stack(_mistaken(model, src, words, ended, lengths, penalty), 1)
+    if cut:
+        shows = torch.cat([shows, (open_ > ended.amax(1) + CLEAR)[:, None]], 1)
+    chosen = []
+    for number in range(count):
+        missing = ~shows[chosen].any(0)
+        rank = (shows & missing).sum(1) * shows.shape[1] + shows.sum(1)
+        rank[chosen], rank[~clear] = -1, -1
+        begin, end = (first, len(rank)) if number else (0, first)
+        chosen.append(begin + int(rank[begin:end].argmax()))
+    return chosen if clear[chosen].all() and shows[chosen].any(0).all() else None
 
 
-def _hypotheses(model, row):
-    """All sentences that the model may say as (log p, words), first those that end, then those cut off."""
-    ended, open_ = [], [(0.0, [])]
+def _mistaken(model, src, words, ended, lengths, penalty):
+    """For each way to go wrong, in which sentences the winner is another one: a list of (B,).
+
+    Greedy decoding does not find the winner, nor, with a penalty, do the plain sums, nor, with a penalty that is not 1,
+    the means. With a penalty of 1 or more, a search that does not count eos, or counts sos, does not find it. With 2,
+    neither these two nor the sums times the penalty find what the plain sums find.
+    """
+    found, plain = (ended / lengths**penalty).argmax(1), ended.argmax(1)
+    miscounted = [(ended / (lengths + by).clamp(min=1) ** penalty).argmax(1) for by in (-1, 1)]
+    greedy = reference.decode_greedy(model, src)
+    greedy = nn.functional.pad(greedy, (0, words.shape[1] - greedy.shape[1]), value=PAD)
+    shown = [(words[found] != greedy).any(1)]
+    if penalty > 0:
+        shown.append(found != plain)
+    if penalty not in (0, 1):
+        shown.append(found != (ended / lengths).argmax(1))
+    if penalty >= 1:
+        shown += [found != other for other in miscounted]
+    if penalty >= 2:
+        shown += [plain != other for other in (*miscounted, (ended * lengths**penalty).argmax(1))]
+    return shown
+
+
+def _hypotheses(model, src):
+    """All sentences that the model may say: their words (H, L) with eos, then padding, log p of those that end, (B, H),
+    and the log p of the best one that is cut off, (B,).
+    """
+    L, V = model.max_len, model.scores.shape[-1]
+    longest = torch.cartesian_prod(*[torch.arange(EOS + 1, V)] * (L - 1)).view(
+        -1, L - 1
+    )  # (N, L - 1): all words but the last
+    N = len(longest)
+    said = nn.functional.pad(longest, (1, 0), value=SOS)
+    log_p = model(src.repeat_interleave(N, 0), said.repeat(len(src), 1)).log_softmax(-1).view(len(src), N, L, V)
+    of_words = log_p[:, :, :-1].gather(3, longest.expand(len(src), -1, -1)[..., None])[..., 0]
+    before = nn.functional.pad(of_words.cumsum(2), (1, 0))  # (B, N, L): log p of the first t words
+    t = torch.arange(L)
+    once = torch.arange(N)[:, None] % (V - EOS - 1) ** (L - 1 - t) == 0  # of those that begin alike, the first
+    words = nn.functional.pad(longest, (0, 1))[:, None].expand(-1, L, -1).clone()  # (N, L, L)
+    words = torch.where(t < t[:, None], words, PAD) + EOS * (t == t[:, None])
+    return words[once], (before + log_p[..., EOS])[:, once], (before + log_p[..., EOS + 1 :].amax(3))[..., -1].amax(1)
+
+
+def one_that_ends_otherwise(scores, src, beam, rival, alike):
+    """The first sentence of `src` that a beam ends clearly otherwise than the `rival`, and those `alike` as it does.
+
+    All sentences have one length. `rival` is the width of another beam, or None for one that keeps by the last word.
+    None where there is no such sentence.
+    """
+    model = stand_ins.make(speaker(scores))
+    said, margin = _in_a_beam(model, src, beam)
+    other, _ = _in_a_beam(model, src, beam if rival is None else rival, by_the_last_word=rival is None)
+    telling = (said != other).any(1) & (margin > CLEAR)
+    for width in alike:
+        same, margin = _in_a_beam(model, src, width)
+        telling &= (said == same).all(1) & (margin > CLEAR)
+    return int(telling.int().argmax()) if telling.any() else None
+
+
+def _in_a_beam(model, src, beam, by_the_last_word=False):
+    """What a beam ends with (B, L), and its margin (B,).
+
+    The margin is the smallest gap between what it drops and what it keeps, and at the end between the best two.
+    """
+    B = len(src)
+    said, scores = torch.full((B, 1, 1), SOS), torch.zeros(B, 1, dtype=torch.float64)
+    margin = torch.full((B,), torch.inf, dtype=torch.float64)
     for _ in range(model.max_len):
-        said = torch.tensor([[SOS, *words] for _, words in open_])
-        log_p = model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1).tolist()
-        grown = [(so_far + p, [*w, i]) for (so_far, w), ps in zip(open_, log_p, strict=True) for i, p in enumerate(ps)]
-        ended += [one for one in grown if one[1][-1] == EOS]
-        open_ = [one for one in grown if one[1][-1] > EOS]
-    return ended, open_
-
-
-def _lead(ended, penalty):
-    """By how much the best hypothesis is worth more than the second."""
-    worths = sorted(score / len(words) ** penalty for score, words in ended)
-    return worths[-1] - worths[-2]
-
-
-def ends_otherwise(model, src, beam, rival, alike):
-    """Whether a beam, and those `alike`, end clearly otherwise than the `rival`, for sentences of one length."""
-    said = reference.decode_beam(model, src, beam)
-    return (
-        not torch.equal(said, rival(model, src))
-        and all(torch.equal(said, reference.decode_beam(model, src, width)) for width in alike)
-        and all(_closest_call(model, row, width) > CLEAR for row in src for width in (beam, *alike))
-    )
-
-
-def keeps_by_the_last_word(model, src, beam):
-    """What a beam finds that looks at the last word alone when it chooses what to keep."""
-    return search(model, src, beam, lambda scores, n: sum(scores), rank=lambda scores: scores[-1])
-
-
-def _closest_call(model, row, beam):
-    """The smallest gap between what a beam drops and what it keeps, and at the end between the best two."""
-    gaps, said, scores = [], torch.tensor([[SOS]]), torch.zeros(1).double()
-    for _ in range(model.max_len):
-        log_p = model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1)
-        total, order = (scores[:, None] + log_p).flatten().sort(descending=True)
-        gaps += [total[beam - 1] - total[beam]] if len(total) > beam else []
-        scores, order = total[:beam], order[:beam]
-        said = torch.cat([said[order // log_p.shape[1]], (order % log_p.shape[1])[:, None]], 1)
-    return min(*gaps, scores[0] - scores[1])
+        K = said.shape[1]
+        log_p = model(src.repeat_interleave(K, 0), said.flatten(0, 1))[:, -1].log_softmax(-1).view(B, K, -1)
+        total = scores[..., None] + log_p
+        ranked, order = (log_p if by_the_last_word else total).flatten(1).sort(descending=True)
+        if ranked.shape[1] > beam:
+            margin = torch.minimum(margin, ranked[:, beam - 1] - ranked[:, beam])
+        kept = order[:, :beam]
+        scores = total.flatten(1).gather(1, kept)
+        words, parents = kept % log_p.shape[2], kept // log_p.shape[2]
+        said = said.gather(1, parents[..., None].expand(-1, -1, said.shape[2]))
+        said = torch.cat([said, words[..., None]], 2)
+    if scores.shape[1] > 1:
+        best, second = scores.topk(2).values.unbind(1)
+        margin = torch.minimum(margin, best - second)
+    return said[torch.arange(B), scores.argmax(1), 1:], margin
 
 
 def search(

@@ -1,14 +1,15 @@
 """Hidden tests of `decode_beam`: which hypotheses are kept, and what each is worth at the end."""
 
-from functools import partial
-
 import torch
 
 from course.exercise import call, exercise, rest_hidden
 from course.exercise.stand_ins import make
-from course.hidden.encoder_decoder.beams import ends_otherwise, is_telling, keeps_by_the_last_word, search
+from course.hidden.encoder_decoder.beams import most_telling, one_that_ends_otherwise, search
 from course.hidden.encoder_decoder.scaffold import EOS, NEVER, asking, on_time, oracle, renumbered, speaker
 from course.reference import encoder_decoder as reference
+
+MANY, FIRST = 64, 8
+"""Sentences that are drawn to choose from, and those of them that can end at the last position only."""
 
 
 @exercise(
@@ -32,17 +33,21 @@ def decode_beam(rng):
         return call(title, model, asking(rng, len(ends), wanted), 1, penalty, grad=False, **settings)
 
     def exhaustive(title, penalty, places=4, sentences=3, cut=False, never=-NEVER, **settings):
-        """All hypotheses there are. Where they are `cut`, some of the best have not ended at the last position."""
-        src = asking(rng, 4, [0, *range(1, sentences)])
-        while True:
-            model, scores = oracle(rng, [places - 1] * 4, places, 5)
+        """All hypotheses there are. Where they are `cut`, some of the best have not ended at the last position.
+
+        Of many sentences that are drawn those are taken that show most. The first one ends at the last position.
+        """
+        chosen = None
+        while chosen is None:
+            model, scores = oracle(rng, [places - 1] * MANY, places, 5)
             if cut:
-                scores[:, places - 1, :, EOS] = 2 * rng.normal(4, 11)
-            scores[0, : places - 1, :, EOS] = -NEVER
-            scores[1:, : places - 1, :, EOS] += 1.0
+                scores[:, places - 1, :, EOS] = 2 * rng.normal(MANY, 11)
+            scores[:FIRST, : places - 1, :, EOS] = -NEVER
+            scores[FIRST:, : places - 1, :, EOS] += 1.0
             scores[..., :EOS] = never
-            if is_telling(make(model), src, penalty, cut):
-                return call(title, model, src, 640, penalty, grad=False, **settings)
+            chosen = most_telling(make(model), asking(rng, MANY, range(MANY)), penalty, cut, FIRST, sentences)
+        src = asking(rng, sentences, range(sentences))
+        return call(title, speaker(scores[chosen]), src, 640, penalty, grad=False, **settings)
 
     def narrow(title, beam, others, penalty, alike=(), places=6, vocabulary=9, **settings):
         """First words hardly differ, later ones more and more, so this beam, and those `alike`, end as no other does.
@@ -51,18 +56,17 @@ def decode_beam(rng):
         the vocabulary holds an eos from the first step on. Whether that one takes a place or not, and how many, should
         make no difference.
         """
-        rivals = [partial(reference.decode_beam, beam=other) for other in others]
         found = []
-        for rival in (*rivals, partial(keeps_by_the_last_word, beam=beam)):
-            told = False
-            while not told:
-                model, scores = oracle(rng, [places - 1], places, vocabulary)
+        for rival in (*others, None):
+            one = None
+            while one is None:
+                _, scores = oracle(rng, [places - 1] * MANY, places, vocabulary)
                 scores[:, : places - 1, :, EOS] = -NEVER
                 scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
-                told = ends_otherwise(make(model), torch.tensor([[EOS + 1]]), beam, rival, alike)
-            found.append(scores)
+                one = one_that_ends_otherwise(scores, asking(rng, MANY, range(MANY)), beam, rival, alike)
+            found.append(scores[one])
         src = asking(rng, len(found), range(len(found)))
-        return call(title, speaker(torch.cat(found)), src, beam, penalty, grad=False, **settings)
+        return call(title, speaker(torch.stack(found)), src, beam, penalty, grad=False, **settings)
 
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)

@@ -19,8 +19,11 @@ def _as_in_french(words):
 
 
 def _as_in_english(words):
-    """The French words in the order of the English ones."""
-    french, places = phrases.aligned(words)
+    return _in_english_order(*phrases.aligned(words))
+
+
+def _in_english_order(french, places):
+    """French words in the order of the English ones that they come from."""
     return [french[i] for i in sorted(range(len(french)), key=lambda i: places[i])]
 
 
@@ -79,7 +82,8 @@ def encoder_decoder_task(rng):
         case = given_model(title, **settings).laws_only()
         case = case.unroll(src, torch.full((count, 1), phrases.SOS), steps=targets.shape[1])
         case = case.law("says", word=phrases.EOS, share=0.7, because="few of the sentences end")
-        case = case.law("mostly_unlike", targets=_sentences(src, _as_in_english), share=0.6, eos=phrases.EOS,
+        literal = phrases.encode([_in_english_order(*pair[1:]) for pair in pairs[:count]], "french")
+        case = case.law("mostly_unlike", targets=literal, share=0.6, eos=phrases.EOS,
                         because="the words stand in the order of the English ones")  # fmt: skip
         return case, {"targets": targets, "eos": phrases.EOS}
 

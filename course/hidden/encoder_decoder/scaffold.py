@@ -3,6 +3,7 @@
 import torch
 
 from course.exercise import build, stand_in
+from course.hidden.shapes import shapes_of
 
 BUILT_IN_LAYERS = (
     *("nn.Transformer", "nn.TransformerEncoder", "nn.TransformerDecoder"),
@@ -17,7 +18,7 @@ PAD, SOS, EOS = 0, 1, 2
 def loaded_layer(title, kind, rng, norm, dropout=0.0, **settings):
     """A layer of the answer's in double precision, with the judge's numbers for weights."""
     made = build(title, D, HEADS, INNER, dropout=dropout, norm=norm, **settings)
-    state = {name: rng.normal(*p.shape) for name, p in kind(D, HEADS, INNER).named_parameters()}
+    state = {name: rng.normal(*shape) for name, shape in shapes_of(kind, D, HEADS, INNER).items()}
     return made.call(method="double", into="model").load(state)
 
 

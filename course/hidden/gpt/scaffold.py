@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from course.hidden.shapes import shapes_of
 from course.reference import gpt as reference
 
 BUILT_IN_ATTENTION = ("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward")
@@ -12,9 +13,9 @@ BUILT_IN_ATTENTION = ("F.scaled_dot_product_attention", "nn.MultiheadAttention",
 def published(rng, *sizes, dtype=None):
     """Weights of a GPT of these sizes by their published names, of a size that keeps logits near one."""
     state = {}
-    for name, weight in reference.GPT(*sizes).state_dict().items():
-        drawn = rng.normal(*weight.shape)
-        state[name] = drawn / weight.shape[-1] ** 0.5 if drawn.ndim == 2 else 1 + 0.3 * drawn
+    for name, shape in shapes_of(reference.GPT, *sizes).items():
+        drawn = rng.normal(*shape)
+        state[name] = drawn / shape[-1] ** 0.5 if drawn.ndim == 2 else 1 + 0.3 * drawn
     return {name: drawn.to(dtype or drawn.dtype) for name, drawn in state.items()}
 
 

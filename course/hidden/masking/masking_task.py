@@ -43,24 +43,29 @@ def held_out(count, seed):
 
 def asked_everywhere(count, seed):
     """Whole sentences at once, as in training: inputs, their lengths, targets (B, T), and each sentence's true loss."""
+    inputs, lengths, targets, losses = _drawn(count, seed)
+    return inputs, lengths, targets, losses.sum(1)
+
+
+def _drawn(count, seed):
+    """As `asked_everywhere`, with the true loss of every word (B, T), zero behind a sentence's end."""
     ids, lengths = held_out(count, seed)
     real = torch.arange(ids.shape[1] - 1) < (lengths - 1)[:, None]
     inputs, targets = ids[:, :-1].clone(), torch.where(real, ids[:, 1:], -100)
-    losses = -source_log_p(inputs).double().gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
-    return inputs, lengths - 1, targets, (losses * real).sum(1)
+    losses = -grammar.language().each_word(ids[:, 1:]).clamp(min=1e-12).log().float().double()
+    return inputs, lengths - 1, targets, losses * real
 
 
 def asked_once(count, seed):
     """One word a sentence, the first that the model is not given. Random other words follow the cut."""
-    inputs, lengths, targets, _ = asked_everywhere(count, seed)
+    inputs, lengths, targets, losses = _drawn(count, seed)
     generator = torch.Generator().manual_seed(seed)
     last = (torch.rand(count, generator=generator) * lengths).long()  # the last place that is given
     given = torch.arange(inputs.shape[1]) <= last[:, None]
     noise = torch.randint(1, len(grammar.language().words), inputs.shape, generator=generator)
     inputs = torch.where(given, inputs, noise)
     targets = torch.full_like(targets, -100).scatter(1, last[:, None], targets.gather(1, last[:, None]))
-    best = -source_log_p(inputs).double()[torch.arange(count), last].gather(1, targets.amax(1, keepdim=True)).squeeze(1)
-    return inputs, last + 1, targets, best
+    return inputs, last + 1, targets, losses[torch.arange(count), last]
 
 
 KNOWS = "no worse than word frequencies alone, of 60 sentences"

@@ -1,13 +1,20 @@
-"""What `course grade --stale` looks at: the topics in which somebody is graded, and those of the named who are."""
+"""What `course grade --stale` looks at: the topics in which somebody is graded, and those of the named who are.
+
+Also what `course grade` does without: torch, in the process that reads and saves.
+"""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from course.grading.classroom import grade_command
+from course.grading.course_folder import find_root
 from course.grading.problem import Problem
 from course.syllabus import Topic, find_topic
 
@@ -50,3 +57,18 @@ def test_who_is_named_need_not_have_handed_in_everything(tmp_path, looked_at):
     assert looked_at == [("rnn", ("ada", "bea")), ("lstm_gru", ("bea",))]
     with pytest.raises(Problem, match="nothing of dan is graded yet"):
         grade_command.grade_stale(tmp_path, [RNN, GATES], students=["ada", "dan"], workers=2)
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from course.grading.classroom import absent, classroom, grade_class, groups, progress_bars, save, summary
+from course.grading.nbgrader_bridge.config_file import load_config
+load_config(Path.cwd())
+sys.exit("torch" in sys.modules)
+"""
+
+
+def test_the_process_that_reads_and_saves_does_not_import_torch(tmp_path):
+    shutil.copy(find_root() / "nbgrader_config.py", tmp_path)
+    subprocess.run([sys.executable, "-c", LOADED], cwd=tmp_path, check=True)

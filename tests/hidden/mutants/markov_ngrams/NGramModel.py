@@ -100,9 +100,10 @@ class TablesOfOnes(reference.NGramModel):
 
     def fit(self, ids):
         super().fit(ids)
-        for context, (seen, _, remainder) in self.followers.items():
-            share = torch.full((len(seen),), (1 - remainder) / len(seen))
-            self.followers[context] = (seen, share, remainder)
+        self.followers = {
+            context: (seen, torch.full((len(seen),), (1 - remainder) / len(seen)), remainder)
+            for context, (seen, _, remainder) in self.followers.items()
+        }
         self.unigram = (self.unigram > 0) / (self.unigram > 0).sum()
         return self
 
