@@ -204,12 +204,14 @@ def grade(arguments: argparse.Namespace) -> int:
             "topics and notebooks cannot be graded together. Name topics to grade a class, or "
             "notebooks to grade your own"
         )
+    if notebooks and arguments.feedback:
+        raise Problem("a page of feedback belongs to a class. Leave --feedback out to grade your own notebook")
     if notebooks:
         return _all(notebooks, lambda notebook: grade_one(notebook, policy))
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
     settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
     topics = _topics(arguments.what)
-    options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check")}
+    options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check", "feedback")}
     graded = {"students": arguments.student, "settings": settings, **options}
     if arguments.stale:
         return grade_stale(find_root(), topics, **graded)
@@ -471,6 +473,7 @@ def _grading(command: argparse.ArgumentParser) -> None:
     add("--student", action="append", default=[], help="grade only this student (repeat for several)")
     add("--force", action="store_true", help="grade again what was graded before")
     add("--stale", action="store_true", help="grade again only what was judged with other tests than the current ones")
+    add("--feedback", action="store_true", help="write the page of feedback of each student graded")
     add("--retrain", action="store_true", help="train models again instead of loading checkpoints")
     comparing = "train the models of this share of the class again, and compare"
     add("--spot-check", type=_share, default=0.0, metavar="5%", help=comparing)

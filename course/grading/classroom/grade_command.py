@@ -11,6 +11,7 @@ from course.grading.machine.lasting_imports import exempt_from_gc
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
+    from course.grading.classroom.classroom import Classroom
     from course.grading.classroom.graded import Graded
 
 
@@ -30,11 +31,13 @@ def grade_topic(
     force: bool = False,
     spot_check: float = 0.0,
     stale: bool = False,
+    feedback: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> int:
     """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
 
-    `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
+    `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards. With
+    `feedback`, pages of feedback are written for those who were graded since theirs was.
 
     Raises:
         Problem: `settings` require a sandbox or an accelerator, and there is none on this machine, or its folder for
@@ -84,7 +87,10 @@ def grade_topic(
         print(f"  {line}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
-    return int(not all(work.complete for work in (*graded, *misplaced)))
+    complete = all(work.complete for work in (*graded, *misplaced))
+    if feedback:
+        complete &= _give_feedback(classroom, graded, workers)
+    return int(not complete)
 
 
 def _not_as_released(cells: Sequence[str], topic: Topic) -> str:
@@ -132,6 +138,15 @@ def _compare(
 
     found = spot_check(root, topic, graded, share, workers=workers or most_workers(), **options)
     print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
+
+
+def _give_feedback(classroom: Classroom, graded: list[Graded], workers: int | None) -> bool:
+    """Write pages of feedback, print what became of them, and return whether all could be written."""
+    from course.grading.classroom.write_feedback import write_after_grading
+
+    lines, is_whole = write_after_grading(classroom, graded, workers)
+    print("\nFeedback\n" + "\n".join(f"  {line}" for line in lines))
+    return is_whole
 
 
 def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:

@@ -16,12 +16,12 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.progress_bars import show_progress
+from course.grading.classroom.write_feedback import write_all
 from course.grading.course_folder import find_root, notebook_path, source_path
 from course.grading.demo.made_up_students import MadeUpStudent, made_up_students, text_of
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
-from course.grading.nbgrader_bridge.feedback_page import generate_feedback
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.syllabus import Topic
@@ -43,7 +43,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     with show_progress(topic.folder) as progress:
         graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
     summary.show(topic, graded)
-    page = write_feedback(root, topic)
+    page = write_feedback(root, topic, workers)
     surprises = compare(group, graded)
     print(f"\nFeedback: {page.parent.parent.parent}\n  for example {page}")
     print(f"\n{len(group)} submissions in {time.monotonic() - started:.0f} s, ", end="")
@@ -62,11 +62,10 @@ def compare(group: list[MadeUpStudent], graded: list[Graded]) -> list[str]:
     return surprises
 
 
-def write_feedback(root: Path, topic: Topic) -> Path:
+def write_feedback(root: Path, topic: Topic, workers: int | None = None) -> Path:
     """nbgrader's feedback for all that was graded; returns the page with the most to say."""
-    classroom = Classroom(root, topic)
-    pages = generate_feedback(classroom.coursedir(), classroom.config, topic.folder)
-    return max(pages, key=lambda page: page.read_text(encoding="utf-8").count("Look here"))
+    pages, _ = write_all(root, topic.folder, workers=workers)
+    return max(pages.values(), key=lambda page: page.read_text(encoding="utf-8").count("Look here"))
 
 
 def make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:

@@ -21,10 +21,10 @@ from pathlib import Path, PurePosixPath
 
 from course.files import whole
 from course.grading import reproducible_zip
+from course.grading.classroom.write_feedback import write_all
 from course.grading.intake.downloaded import names_by_sender
 from course.grading.intake.platforms import CANVAS
 from course.grading.intake.senders import read_senders
-from course.grading.nbgrader_bridge.feedback_page import feedback_pages
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
@@ -44,7 +44,7 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
     Raises:
         Problem: nothing is graded, nobody's file is known on the platform, or nothing can be written.
     """
-    pages, failed = feedback_pages(root, topic.folder)
+    pages, failed = write_all(root, topic.folder)
     label = PLATFORMS[platform]
     sent = {student: place for student, place in _places(root, platform, topic).items() if student in pages}
     if not sent:
@@ -102,7 +102,7 @@ def _zipped(name: str, content: bytes) -> bytes:
 
 
 def _notes(
-    topic: Topic, label: str, students: Sequence[str], sent: Mapping[str, str], failed: Sequence[str]
+    topic: Topic, label: str, students: Sequence[str], sent: Mapping[str, str], failed: Mapping[str, str]
 ) -> list[str]:
     """Say whose feedback is not in the zip, and whose Canvas shows under another name."""
     notes = []
@@ -111,11 +111,10 @@ def _notes(
             f"{topic.folder}: left out, because the download has no file of theirs that {label} named: "
             f"{', '.join(lost)}. Send each their feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
         )
-    if failed:
-        notes.append(
-            f"{topic.folder}: left out, because their feedback could not be written: {', '.join(failed)}. "
-            f"`nbgrader generate_feedback {topic.folder}` says why"
-        )
+    notes += [
+        f"{topic.folder}: left out {student}, because the page could not be written: {reason}"
+        for student, reason in sorted(failed.items())
+    ]
     bare = [student for student, place in sorted(sent.items()) if not place.lower().endswith(".zip")]
     if label == "Canvas" and bare:
         notes.append(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from glob import glob
 from pathlib import Path
-from typing import Any
 
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
@@ -18,10 +16,6 @@ from nbgrader.utils import is_grade
 from course.grading.cells import is_test
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.check_submission import notes_on_work, read_document
-from course.grading.machine.faults import advice_for
-from course.grading.nbgrader_bridge.config_file import load_config
-from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.nbgrader_bridge.patches import cache_lookups
 from course.grading.problem import Problem
 
 DARK = """
@@ -152,49 +146,3 @@ def _between(lines: list[str], begin: str, end: str) -> Iterator[int]:
         if inside:
             yield index
         inside = inside and end not in line
-
-
-def generate_feedback(coursedir: CourseDirectory, config: Any, assignment: str) -> list[Path]:
-    """Write nbgrader's feedback for all that was graded of an assignment, and return the pages."""
-    from nbgrader.converters import GenerateFeedback
-
-    with quiet():
-        converter = GenerateFeedback(coursedir=coursedir, config=config)
-        converter.force = True
-        converter.start()
-    return sorted(Path(coursedir.root, coursedir.feedback_directory).glob(f"*/{assignment}/{assignment}.html"))
-
-
-def feedback_pages(root: Path, assignment: str) -> tuple[dict[str, Path], list[str]]:
-    """Write nbgrader's feedback anew; returns the pages by student, and the students whose page could not be written.
-
-    A page of an earlier time, of a student who is not graded now, is none of these.
-
-    Raises:
-        Problem: nothing of the assignment is graded, or the gradebook cannot be read.
-    """
-    from nbgrader.converters.base import NbGraderException
-
-    config = load_config(root)
-    config.CourseDirectory.assignment_id = assignment
-    coursedir = CourseDirectory(config=config)
-
-    def place(folder: str, student: str, name: str) -> Path:
-        return Path(coursedir.format_path(folder, student, assignment), name)
-
-    graded = glob(str(place(coursedir.autograded_directory, "*", f"{assignment}.ipynb")))  # noqa: PTH207
-    students = sorted(Path(path).parent.parent.name for path in graded)
-    if not students:
-        raise Problem(f"nothing of {assignment} is graded yet. Run `course grade {assignment}` first")
-    pages = {name: place(coursedir.feedback_directory, name, f"{assignment}.html") for name in students}
-    for page in pages.values():
-        page.unlink(missing_ok=True)
-    cache_lookups()
-    try:
-        generate_feedback(coursedir, config, assignment)
-    except NbGraderException as error:  # it has gone on with the other students, unless the gradebook failed
-        if fault := advice_for(error.__context__):
-            raise Problem(fault) from error
-    return {name: page for name, page in pages.items() if page.is_file()}, [
-        name for name, page in pages.items() if not page.is_file()
-    ]

@@ -33,12 +33,12 @@ def renew_penalties(config: Any, gradebook: Any, assignment: str) -> list[str]:
         submissions = gradebook.find_assignment(assignment).submissions
     except MissingEntry:
         return []
-    changed = {}
-    for submission in submissions:
-        for notebook in submission.notebooks:
-            penalty = step.penalty(notebook)
-            if abs((penalty or 0.0) - (notebook.late_submission_penalty or 0.0)) > NOTHING:
-                changed[submission.student.id] = notebook.late_submission_penalty = penalty
+    counted = [(notebook, step.penalty(notebook)) for submission in submissions for notebook in submission.notebooks]
+    changed = set()
+    for notebook, penalty in counted:  # nothing is written before all is counted, so the gradebook is locked briefly
+        if abs((penalty or 0.0) - (notebook.late_submission_penalty or 0.0)) > NOTHING:
+            changed.add(notebook.student.id)
+            notebook.late_submission_penalty = penalty
     gradebook.db.commit()
     return sorted(changed)
 

@@ -1,0 +1,116 @@
+"""Processes that write pages of feedback side by side, each with a converter of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from course.grading.intake.untrusted import remove
+from course.grading.machine.shutdown import ENDING, delay_signals, do_nothing, ignore_signals
+from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.page_writer import PageWriter, for_feedback
+from course.grading.workers.start_early import FORKS
+
+DIED = "the process that wrote it ended, perhaps because memory is short. Use fewer --workers"
+
+
+def write_one_by_one(config: Any, pages: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    """Write the `pages` of students in this process; yields each student with why the page could not be written.
+
+    Raises:
+        Fault: it failed by a fault of the machine.
+    """
+    writer = PageWriter(config)
+    for student in pages:
+        yield student, writer.write(student)
+
+
+def write_side_by_side(
+    root: Path, assignment: str, config: Any, pages: Mapping[str, Path], size: int
+) -> Iterator[tuple[str, str]]:
+    """The same by `size` processes. If one dies, what is left is written by one, so that it is known whose page fails.
+
+    Raises:
+        Fault: it failed by a fault of the machine.
+    """
+    waiting = dict(pages)
+    while waiting:
+        with _Processes(root, assignment, config, waiting, size) as futures:
+            for student, future in futures.items():
+                try:
+                    reason = future.result()
+                except BrokenProcessPool:
+                    if size > 1:
+                        continue
+                    reason = DIED
+                del waiting[student]
+                yield student, reason
+                if reason is DIED:
+                    break
+        size = 1
+
+
+class _Processes:
+    """The pages that processes write for as long as the `with` block; whatever ends it early ends them at once."""
+
+    def __init__(self, root: Path, assignment: str, config: Any, pages: Mapping[str, Path], size: int) -> None:
+        # A fork has all that is imported here. Elsewhere a process begins anew, and a configuration may hold functions.
+        self.context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
+        self.begin = root, assignment, config if FORKS else None
+        self.pages, self.size = dict(pages), size
+
+    def __enter__(self) -> dict[str, Future[str]]:
+        self.pool = ProcessPoolExecutor(self.size, mp_context=self.context, initializer=_begin, initargs=self.begin)
+        with delay_signals():  # a process that is begun halfway is nobody's to end
+            self.futures = {student: self._submit(student) for student in self.pages}
+        return self.futures
+
+    def _submit(self, student: str) -> Future[str]:
+        try:
+            return self.pool.submit(_write, student)
+        except BrokenProcessPool as error:  # one has died already
+            future: Future[str] = Future()
+            future.set_exception(error)
+            return future
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with ignore_signals():
+            if kind is not None:
+                for process in multiprocessing.active_children():
+                    process.kill()
+            self.pool.shutdown(wait=True, cancel_futures=True)
+            for student, future in self.futures.items():
+                page = self.pages[student]
+                unwritten = future.cancelled() or future.exception() is not None
+                if unwritten and page.parent.is_dir() and not page.is_file():
+                    remove(page.parent)  # of a page that was begun
+
+
+def _begin(root: Path, assignment: str, config: Any) -> None:
+    """What a process does first: it leaves it to the grader to end it, and ends with the grader."""
+    for number in ENDING:  # a terminal sends these to everybody, but SIGTERM comes from the grader
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else do_nothing)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    global _writer
+    _writer = PageWriter(config if config is not None else for_feedback(load_config(root), assignment)[0])
+
+
+def _write(student: str) -> str:
+    return _writer.write(student)
+
+
+def _end_with_parent() -> None:
+    parent: Any = multiprocessing.parent_process()
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+_writer: PageWriter

@@ -1,0 +1,151 @@
+"""Pages of feedback on a topic: whose are to be written, and all of them written, by several processes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from glob import glob
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course.grading.classroom.progress_bars import Progress, Silence, show_progress
+from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.log_capture import quiet
+from course.grading.nbgrader_bridge.patches import cache_lookups
+from course.grading.problem import Problem
+from course.grading.workers.worker_pool import most_workers
+
+if TYPE_CHECKING:
+    from course.grading.classroom.classroom import Classroom
+    from course.grading.classroom.graded import Graded
+
+AFTER_POINTS = "If you gave points or comments since, run `nbgrader generate_feedback {}`"
+
+
+class Feedback:
+    """The pages of feedback on an assignment.
+
+    Args:
+        root: the course's folder.
+        config: the course's configuration, where it is read already.
+
+    Raises:
+        Problem: the configuration cannot be read.
+    """
+
+    def __init__(self, root: Path, assignment: str, config: Any = None) -> None:
+        from nbgrader.coursedir import CourseDirectory
+
+        from course.grading.nbgrader_bridge.page_writer import for_feedback
+
+        cache_lookups()
+        self.root, self.assignment = root, assignment
+        self.config, self._counts_penalties = for_feedback(config or load_config(root), assignment)
+        self.coursedir = CourseDirectory(config=self.config)
+
+    def page(self, student: str) -> Path:
+        """The place of a student's page."""
+        return self._place(self.coursedir.feedback_directory, student, "html")
+
+    def graded(self) -> list[str]:
+        """The students who have a graded notebook."""
+        found = glob(str(self._notebook("*")))  # noqa: PTH207
+        return sorted(Path(path).parent.parent.name for path in found)
+
+    def outdated(self, students: Sequence[str]) -> list[str]:
+        """Those of `students` who have no page, or were graded after it was written."""
+        return [name for name in students if not _is_newer(self.page(name), self._notebook(name))]
+
+    def write(
+        self, students: Sequence[str], *, workers: int | None = None, progress: Progress | None = None
+    ) -> dict[str, str]:
+        """Write pages anew, as `nbgrader generate_feedback` does.
+
+        Args:
+            workers: processes that write; by default as many as `most_workers` says.
+            progress: is told of every page.
+
+        Returns:
+            The students whose page could not be written, each with the reason.
+
+        Raises:
+            Fault: it failed by a fault of the machine. What is written stays, and no page is half written.
+        """
+        from course.grading.classroom.parallel_pages import write_one_by_one, write_side_by_side
+
+        progress = progress or Silence()
+        progress.begin(len(students))
+        self._count_penalties()
+        pages = {student: self.page(student) for student in students}
+        size = min(workers or most_workers(), len(pages))
+        if size > 1:
+            written = write_side_by_side(self.root, self.assignment, self.config, pages, size)
+        else:
+            written = write_one_by_one(self.config, pages)
+        failed = {}
+        for student, reason in written:
+            progress.done(student, None)
+            if reason or not pages[student].is_file():
+                failed[student] = reason or "nbgrader passed over it, as its configuration says"
+        return failed
+
+    def _count_penalties(self) -> None:
+        """Count late penalties anew, in this process alone."""
+        if self._counts_penalties:
+            from nbgrader.api import Gradebook
+
+            from course.grading.nbgrader_bridge.renew_penalties import renew_penalties
+
+            with quiet(), Gradebook(self.coursedir.db_url) as gradebook:
+                renew_penalties(self.config, gradebook, self.assignment)
+
+    def _notebook(self, student: str) -> Path:
+        return self._place(self.coursedir.autograded_directory, student, "ipynb")
+
+    def _place(self, step: str, student: str, kind: str) -> Path:
+        return Path(self.coursedir.format_path(step, student, self.assignment), f"{self.assignment}.{kind}")
+
+
+def _is_newer(page: Path, notebook: Path) -> bool:
+    return page.is_file() and page.stat().st_mtime_ns > notebook.stat().st_mtime_ns
+
+
+def write_all(root: Path, assignment: str, *, workers: int | None = None) -> tuple[dict[str, Path], dict[str, str]]:
+    """Write the pages of everybody who is graded.
+
+    Returns:
+        The pages by student, and the students whose page could not be written, each with the reason. A page of an
+        earlier time, of a student who is not graded now, is none of these.
+
+    Raises:
+        Problem: nothing of the assignment is graded, or the gradebook cannot be read.
+    """
+    feedback = Feedback(root, assignment)
+    students = feedback.graded()
+    if not students:
+        raise Problem(f"nothing of {assignment} is graded yet. Run `course grade {assignment}` first")
+    failed = feedback.write(students, workers=workers)
+    return {student: feedback.page(student) for student in students if student not in failed}, failed
+
+
+def write_after_grading(classroom: Classroom, graded: Sequence[Graded], workers: int | None) -> tuple[list[str], bool]:
+    """Write the pages of those of `graded` who have none that is newer; returns what to say, and whether all could be.
+
+    Raises:
+        Fault: it failed by a fault of the machine.
+    """
+    name = classroom.topic.folder
+    feedback = Feedback(classroom.root, name, classroom.config)
+    those = [work.student for work in graded if work.scores is not None and not work.reason]
+    if not those:
+        return ["No page was written, because nothing is graded"], True
+    students = feedback.outdated(those)
+    if not students:
+        return [f"Every page is newer than its grading. {AFTER_POINTS.format(name)}"], True
+    with show_progress(f"{name} feedback") as progress:
+        failed = feedback.write(students, workers=workers, progress=progress)
+    written = len(students) - len(failed)
+    pages = "1 page was" if written == 1 else f"{written} pages were"
+    lines = [f"{pages} written to {relpath(feedback.page('<student>'), classroom.root)}"] if written else []
+    lines += [f"{student}: the page could not be written: {reason}" for student, reason in sorted(failed.items())]
+    return lines, not failed

@@ -1,0 +1,83 @@
+"""nbgrader's feedback, one student's page after the other by one converter, which compiles its templates once."""
+
+from __future__ import annotations
+
+from contextlib import chdir
+from copy import deepcopy
+from glob import escape, glob
+from pathlib import Path
+from typing import Any
+
+from nbgrader.converters import GenerateFeedback
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+
+from course.grading.machine.faults import Fault, advice_for, stops_all
+from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
+
+PENALTIES = "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties"
+"""The step that counts a student's late penalty anew and saves it."""
+
+
+class PageWriter(GenerateFeedback):
+    """nbgrader's converter with a course's configuration, which is handed students one by one.
+
+    A page lies hidden beside its place until it is whole.
+    """
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(coursedir=CourseDirectory(config=config), config=config)
+        self.force = True
+        with quiet():
+            self.start()  # with no notebook yet, it makes the exporter and the writer
+
+    def write(self, student: str) -> str:
+        """Write one student's page anew, and return why it could not be written, or nothing.
+
+        Raises:
+            Fault: it failed by a fault of the machine, as everybody's would.
+        """
+        with quiet() as said, chdir(self.coursedir.root):
+            try:
+                self.assignments = self._notebooks_of(student)
+                self.convert_notebooks()
+            except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
+                cause = said.cause or error.__context__ or error
+                if stops_all(cause):
+                    raise Fault(f"the feedback page of {student} could not be written: {advice_for(cause)}") from error
+                return advice_for(cause) or reason_of(said, error)
+        return ""
+
+    def init_notebooks(self) -> None:
+        """Find none: `write` says whose they are."""
+        self.assignments = {}
+
+    def write_single_notebook(self, output: str, resources: Any) -> None:
+        """Write a page under a hidden name, then put it in its place in one step."""
+        about, name = resources["nbgrader"], resources["unique_key"]
+        folder = Path(self._format_dest(about["assignment"], about["student"]))
+        super().write_single_notebook(output, {**resources, "unique_key": f".{name}"})
+        extension = resources.get("output_extension") or ""
+        (folder / f".{name}{extension}").replace(folder / f"{name}{extension}")
+
+    def _notebooks_of(self, student: str) -> dict[str, list[str]]:
+        folder = self._format_source(self.coursedir.assignment_id, student)
+        return {folder: glob(f"{escape(folder)}/{self.coursedir.notebook_id}.ipynb")}  # noqa: PTH207
+
+
+def for_feedback(config: Any, assignment: str) -> tuple[Any, bool]:
+    """Return a copy of a configuration to write an assignment's pages with, and whether to count penalties before.
+
+    The step that counts late penalties is left out then, because several processes would write to the gradebook at
+    once. Behind a step or a hook of an instructor's own, which may give points, it stays.
+    """
+    config = deepcopy(config)
+    config.CourseDirectory.assignment_id = assignment
+    config.Exporter.optimistic_validation = True  # once a page, and not after each step
+    settings = config.GenerateFeedback
+    steps = list(settings.get("preprocessors", ()))
+    if settings.get("pre_convert_hook") is not None or steps[:1] != [PENALTIES]:
+        return config, False
+    settings.preprocessors = steps[1:]
+    return config, True
