@@ -56,6 +56,11 @@ class Marks:
         return self.comment.manual_comment or ""
 
     @property
+    def _now(self) -> tuple[float | None, float | None, str | None]:
+        """Points, extra credit and comment, as people gave them."""
+        return self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
+
+    @property
     def taken(self) -> list[Criterion]:
         """The criteria that the comment names."""
         return taken_in(self.text, self._rubric)
@@ -64,11 +69,10 @@ class Marks:
     def version(self) -> str:
         """What stands for points, comment and their last save: another one after any change."""
         saves = self._log.saves(self.answer)
-        now = [self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment]
-        return sha256(json.dumps([*now, saves[-1].id if saves else 0]).encode()).hexdigest()
+        return sha256(json.dumps([*self._now, saves[-1].id if saves else 0]).encode()).hexdigest()
 
     def change(self, wanted: Mapping[str, Any], grader: str) -> None:
-        """Make a change and note who made it, unless the answer is no longer what `wanted["version"]` says.
+        """Make a change and note who made it, if it changes anything, unless the answer is no longer what `wanted["version"]` says.
 
         Raises:
             Outdated: it is not.
@@ -78,10 +82,11 @@ class Marks:
             self._gradebook.db.expire_all()
             if wanted.get("version") != self.version:
                 raise Outdated
+            before = self._now, self.grade.needs_manual_grade
             self._apply(wanted)
-            criteria = [criterion.wording for criterion in self.taken]
-            now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
-            add_save(connection, self.answer, Save(grader, *now, criteria))
+            if (self._now, self.grade.needs_manual_grade) != before:
+                criteria = [criterion.wording for criterion in self.taken]
+                add_save(connection, self.answer, Save(grader, *self._now, criteria))
             self._gradebook.db.commit()
 
     def _apply(self, wanted: Mapping[str, Any]) -> None:
@@ -91,7 +96,7 @@ class Marks:
             self._write(renewed(self.text, self._rubric))
             self.grade.manual_score = self._given
         elif "manual_comment" in wanted:
-            self.comment.manual_comment = str(wanted["manual_comment"] or "")
+            self._write(str(wanted["manual_comment"] or ""))
             return
         else:
             self.grade.manual_score = _number(wanted.get("manual_score"))
@@ -139,7 +144,6 @@ class Marks:
     def described(self, grader: str) -> dict[str, Any]:
         """All that the page shows of the answer, for `grader`."""
         taken, saves = self.taken, self._log.saves(self.answer)
-        now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
         shown = [
             {"by": save.grader, "is_you": save.grader == grader, "at": save.at, "points": save.points} for save in saves
         ]
@@ -156,7 +160,7 @@ class Marks:
             "comment": self.comment.to_dict(),
             "used_before": self.used_before(),
             "saves": shown,
-            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != now,
+            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != self._now,
         }
 
 

@@ -124,6 +124,15 @@ def test_an_impossible_change_changes_nothing(books: list[Gradebook], tmp_path: 
     assert now(ada) == (None, None, True) and GradingLog(tmp_path).saves(ada.answer) == []
 
 
+def test_a_save_without_a_change_is_not_noted(books: list[Gradebook], tmp_path: Path) -> None:
+    """Formgrader saves a field twice when it goes on to the next submission."""
+    ada = marks(books[0], tmp_path)
+    for change in ({"manual_comment": ""}, *2 * [{"manual_score": "1.5"}], {"manual_comment": None}):
+        ada.change({"version": ada.version, **change}, "ann")
+    assert now(ada) == (1.5, None, False)
+    assert [one.points for one in GradingLog(tmp_path).saves(ada.answer)] == [1.5]
+
+
 def test_comments_of_the_class_are_counted(books: list[Gradebook], tmp_path: Path) -> None:
     ada, bob = (marks(books[0], tmp_path, student=student) for student in ("ada", "bob"))
     ada.change({"version": ada.version, "manual_comment": "Why?\n\nSee topic 03."}, "ann")
