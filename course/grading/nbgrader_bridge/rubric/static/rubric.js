@@ -192,7 +192,7 @@
       const given = state.grade.manual_score;
       const all = `of ${points(state.maximum)}`;
       if (given === null) this.sum.textContent = "Not graded yet";
-      else if (state.follows) this.sum.replaceChildren(make("strong", {}, String(given)), ` ${all}`);
+      else if (!state.by_hand) this.sum.replaceChildren(make("strong", {}, String(given)), ` ${all}`);
       else {
         const use = () => !this.asking && this.save({ use_rubric: true });
         const told = ` ${all}, written by hand. The criteria give ${state.sum}. `;
