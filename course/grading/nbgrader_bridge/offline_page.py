@@ -9,7 +9,10 @@ import re
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
+from nbconvert.filters import Highlight2HTML
 from nbformat import NotebookNode
+
+from course.grading.nbgrader_bridge.highlighting import SetAside
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What a browser may load for the page: what is in it."""
@@ -28,12 +31,30 @@ _TITLE = re.compile(r"<h4>(.*?)</h4>", re.DOTALL)
 class FeedbackPage(HTMLExporter):
     """nbconvert's exporter, whose page is completed by `completed`."""
 
+    sets_code_aside = True
+    """Whether coloured code waits elsewhere while nbconvert parses the page."""
+    _aside: SetAside | None = None
+
+    def register_filter(self, name: str, jinja_filter: Any) -> Any:
+        """Register a filter for the template; nbconvert's own for code sets it aside."""
+        if name == "highlight_code":
+            is_usual = type(jinja_filter) is Highlight2HTML and self.sets_code_aside
+            self._aside = SetAside(jinja_filter) if is_usual else None
+            jinja_filter = self._aside or jinja_filter
+        return super().register_filter(name, jinja_filter)
+
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
         """Export `nb` as the page and return it with its resources."""
-        page, resources = super().from_notebook_node(nb, resources, **options)
-        return completed(page, self.language_code), resources
+        page, about = super().from_notebook_node(nb, resources, **options)
+        if self._aside is not None:
+            whole = self._aside.put_back(page)
+            if whole is None:  # an instructor's own template does more with code
+                self.sets_code_aside = False
+                return self.from_notebook_node(nb, resources, **options)
+            page = whole
+        return completed(page, self.language_code), about
 
 
 def completed(page: str, language: str = "en") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from html import escape, unescape
 from typing import Any
 
@@ -57,6 +57,9 @@ PICTURE = re.compile(
 )
 """Pictures written into the notebook, and the badges at its top. Any other tells its server who looks, and when."""
 
+KEPT, LONGEST_KEPT = 1000, 20_000
+"""Texts that are kept as HTML, for the next page that shows them, and the characters of the longest of them."""
+
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*", re.ASCII)
 
 _IMG = re.compile(r'<img((?: [\w:-]+="[^"]*")*)>')
@@ -87,13 +90,35 @@ class SafeHtml(Preprocessor):
 def markdown2html(context: Any, source: str) -> str:
     """A text as a page shows it: as nbconvert's own filter renders it, cleaned, with its pictures."""
     attachments = context.get("cell", {}).get("attachments", {})
+    if not attachments and len(source) <= LONGEST_KEPT and (html := _without_pictures(source)) is not None:
+        return html
     pictures = partial(Pictures.of(context.get("resources", {})).uri, attachments=attachments)
+    html = _rendered(quoted(source, attachments), pictures)
+    return _as_text(source) if html is None else html
+
+
+@lru_cache(maxsize=KEPT)
+def _without_pictures(source: str) -> str | None:
+    """A text as HTML, kept for the next page that shows it, or None if it shows pictures, which each page counts."""
+    asked: list[str] = []
+
+    def ask(address: str) -> str:
+        asked.append(address)
+        return ""
+
+    html = _rendered(source, ask)
+    if asked:
+        return None
+    return _as_text(source) if html is None else html
+
+
+def _rendered(source: str, pictures: Callable[[str], str]) -> str | None:
+    """A text as HTML, or None if it is nested without end."""
     formulas = Formulas()
     try:
-        html = MarkdownWithMath(renderer=_Renderer(formulas)).render(quoted(source, attachments))
-        return formulas.put_back(clean(html, pictures))
-    except (RecursionError, ValueError):  # nested without end
-        return _as_text(source)
+        return formulas.put_back(clean(MarkdownWithMath(renderer=_Renderer(formulas)).render(source), pictures))
+    except (RecursionError, ValueError):
+        return None
 
 
 class _Renderer(IPythonRenderer):
