@@ -51,6 +51,9 @@ from course.syllabus import find_topic
 if __name__ == "__main__":
     topic, over = find_topic(sys.argv[1]), threading.Event()
     room = Classroom(Path.cwd(), topic, {"timeout": 300})
+    first = min(room.handed_in.submissions())
+    shutil.rmtree(f"autograded/{first}")
+    grade_class(room, workers=1, students=[first])  # with which all is imported
     shutil.rmtree("autograded")
     waits = []
 
