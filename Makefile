@@ -65,8 +65,9 @@ stills: $(INSTALLED) $(SYSTEM) ## the widgets' pictures in released notebooks, t
 	$(BIN)/python -m tests.browser.stills
 	$(BIN)/course release
 
-pictures: $(INSTALLED) ## the pictures of docs/architecture.md, drawn anew from the rules for imports
+pictures: $(INSTALLED) ## the pictures of docs/, drawn anew from the rules for imports and from bench/scale.csv
 	$(BIN)/python -m website.architecture
+	$(BIN)/python -m website.scale_curve
 
 lab: $(INSTALLED) ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments/index.ipynb

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,12 +23,15 @@ c.Execute.timeout = 300
 """
 
 
-def make_class(root: Path, topic: Topic, size: int, *, trained: bool = True, stock: bool = False) -> Path:
+def make_class(
+    root: Path, topic: Topic, size: int, *, trained: bool = True, stock: bool = False, endings: Sequence[str] = ("",)
+) -> Path:
     """A course in `root` for one topic, with submissions by so many students.
 
     Args:
         trained: whether they hand in weights.
         stock: whether the course is configured as nbgrader comes, without ours.
+        endings: code that stands below the first solution, with one student after the other.
     """
     repository = find_root()
     (root / "solutions").mkdir(parents=True)
@@ -42,7 +46,7 @@ def make_class(root: Path, topic: Topic, size: int, *, trained: bool = True, sto
     source = written.source
     weights = checkpoints(topic, repository) if trained else {}
     for number in range(size):
-        written.source = f"{source}\n# by student {number}"
+        written.source = f"{source}{endings[number % len(endings)]}\n# by student {number}"
         folder = root / "submitted" / f"student{number:04}" / topic.folder
         folder.mkdir(parents=True)
         nbformat.write(nb, folder / f"{topic.folder}.ipynb")

@@ -239,7 +239,7 @@ def _picture(boxes: Mapping[str, Box], leads: Mapping[str, Collection[str]], bel
     drawn += [_box(boxes[name], middles[name], tops[name]) for name in leads]
     drawn.append(_ground(ground, width, [boxes[name] for name in below]))
     drawn.append(_legend(ground + 100, width))
-    return _card(width, ground + 128, alt, "".join(drawn))
+    return card(width, ground + 128, alt, "".join(drawn))
 
 
 def _arrows(
@@ -317,7 +317,7 @@ def _legend(top: int, width: int) -> str:
     )
 
 
-def _card(width: int, height: int, alt: str, drawn: str) -> str:
+def card(width: int, height: int, alt: str, drawn: str) -> str:
     """A picture file with a background of its own, light or dark as the reader's system is."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '

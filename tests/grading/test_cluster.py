@@ -18,11 +18,12 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
+from course.grading.workers.worker_pool import DaskCrew
 
 from .lesson import NAME, TOPIC
 from .test_resume import SETTINGS, make_class, plain
 
-pytest.importorskip("distributed")
+Client = pytest.importorskip("distributed").Client
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,8 +31,9 @@ ROOT = Path(__file__).parents[2]
 class Cluster:
     """A scheduler and workers, each a process of its own."""
 
-    def __init__(self, folder: Path, workers: int) -> None:
+    def __init__(self, folder: Path, workers: int, preload: str = "") -> None:
         self.folder, self.file = folder, folder / "scheduler.json"
+        self.preload = ("--preload", preload) if preload else ()
         self.processes: list[subprocess.Popen] = []
         self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show", "--no-jupyter")
         deadline = time.monotonic() + 60
@@ -41,7 +43,7 @@ class Cluster:
         self.workers = [self.hire() for _ in range(workers)]
 
     def hire(self) -> subprocess.Popen:
-        return self._start("worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "0")
+        return self._start("worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "0", *self.preload)
 
     def _start(self, what: str, *options: str) -> subprocess.Popen:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(self.file)]
@@ -99,6 +101,38 @@ def compare(tmp_path: Path, cluster: Cluster, size: int) -> None:
     assert (
         scores(copies["serial"], students) == scores(copies["parallel"], students) == scores(copies["dask"], students)
     )
+
+
+ECHO = """
+from course.grading.workers import worker_pool
+worker_pool.execute_task = bytes.upper
+"""
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_results_go_past_the_scheduler_where_workers_are_reached(tmp_path, monkeypatch, reached):
+    cluster = Cluster(tmp_path, 1, ECHO)
+    try:
+        with Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            if not reached:
+                monkeypatch.setattr("distributed.comm.connect", _unreachable)
+            crew = DaskCrew(cluster.address)
+            assert crew.submit(b"result").result(timeout=60) == b"RESULT"
+            crew.close()
+            events = [event for _, event in client.get_events("all")]
+            assert reached != any(event.get("action") == "gather" for event in events)
+            assert not client.run_on_scheduler(_tasks_held)
+    finally:
+        cluster.close()
+
+
+async def _unreachable(address: str, **_: object) -> None:
+    raise OSError(address)
+
+
+def _tasks_held(dask_scheduler) -> list[str]:
+    return [str(key) for key in dask_scheduler.tasks]
 
 
 def test_serial_parallel_and_cluster_give_the_same_grades(tmp_path, cluster):

@@ -169,7 +169,7 @@ class LocalCrew:
         for seconds in (*PAUSES, None):
             try:
                 with delay_signals():  # a process that is begun halfway is nobody's to end
-                    return self.pool.submit(_execute, task)
+                    return self.pool.submit(execute_task, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
                     time.sleep(seconds)
@@ -210,9 +210,18 @@ class LocalCrew:
 ANSWERS_WITHIN = 10.0
 """Seconds that a Dask scheduler may take to answer."""
 
+REACHED_WITHIN = 2.0
+"""Seconds that a connection to a Dask worker may take."""
+
+KNOWN_FOR = 1.0
+"""Seconds for which the size of a cluster is not asked for again."""
+
 
 class DaskCrew:
-    """The workers of a Dask cluster, by the address of its scheduler."""
+    """The workers of a Dask cluster, by the address of its scheduler.
+
+    The scheduler passes tasks on. Results come from the workers directly, unless they cannot be reached from here.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -225,19 +234,39 @@ class DaskCrew:
             self._client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
+        self._client.direct_to_workers = self._reaches_workers()
         self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)
+        self._size, self._asked = 0, -KNOWN_FOR
 
     @property
     def size(self) -> int:
         """How many tasks the cluster executes at a time just now; at least one, as workers may still be coming."""
-        return max(1, sum(self._client.nthreads().values()))
+        if time.monotonic() - self._asked >= KNOWN_FOR:
+            self._size, self._asked = sum(self._client.nthreads().values()), time.monotonic()
+        return max(1, self._size)
 
     def submit(self, task: bytes) -> Future[bytes]:
         """Have a task executed somewhere on the cluster."""
-        return self._executor.submit(_execute, task)
+        return self._executor.submit(execute_task, task)
 
     def renew(self) -> None:
         """Dask brings its own workers back."""
+
+    def _reaches_workers(self) -> bool:
+        """Whether a worker of the cluster can be connected to from here; not so where none has come yet."""
+        from distributed.comm import connect
+
+        async def reach(address: str) -> None:
+            await (await connect(address, timeout=REACHED_WITHIN, **self._client.connection_args)).close()
+
+        address = next(iter(self._client.nthreads()), None)
+        if address is None:
+            return False
+        try:
+            self._client.sync(reach, address)
+        except (OSError, TimeoutError):
+            return False
+        return True
 
     def close(self, at_once: bool = False) -> None:
         """Leave the cluster to others."""
@@ -266,7 +295,8 @@ def crew(
         raise
 
 
-def _execute(task: bytes) -> bytes:
+def execute_task(task: bytes) -> bytes:
+    """What a worker does with a task: execute it on one thread and return its outcome."""
     import torch
 
     from course.grading.execution.execute import execute
