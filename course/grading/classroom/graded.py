@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from course.grading.gradebook.scores import Scores
 from course.judge.verdict import Verdict
+
+
+class PackedVerdicts(Mapping[str, Verdict]):
+    """Verdicts by exercise, each packed: those of thousands of students wait for the summary."""
+
+    def __init__(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
+        self._packed = {name: zlib.compress(json.dumps(values).encode(), 1) for name, values in kept.items()}
+
+    def __getitem__(self, name: str) -> Verdict:
+        return Verdict.from_dict(json.loads(zlib.decompress(self._packed[name])))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
 
 
 @dataclass(frozen=True)
@@ -19,7 +39,7 @@ class Graded:
 
     student: str
     scores: Scores | None = None
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     reason: str = ""

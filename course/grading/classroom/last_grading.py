@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from course.grading.cells import METADATA, grade_id, read_notebook
 from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
-from course.grading.classroom.graded import Graded
+from course.grading.classroom.graded import Graded, PackedVerdicts
 from course.grading.execution.same_written_answer import same_answer
 from course.grading.execution.task import NOT_ISOLATED
 from course.grading.gradebook.scores import Scores, arrival, read_scores
@@ -104,7 +104,7 @@ class LastGrading:
     def graded(self, kept: dict[str, Any], scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
         """What became of a student, who is done with: by what the graded notebook keeps, and the gradebook's scores."""
         self.classroom.sanitized.pop(self.student, None)
-        verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
+        verdicts = PackedVerdicts(kept.get("verdicts", {}))
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         unfinished = [f"{task}: {sentence}" for task, sentence in kept.get("unfinished", {}).items()]
         told = (*notes, *map(str, kept.get("notes", ())), *unfinished, *_extension(self.student, self.topic))
