@@ -13,12 +13,16 @@ from nbformat.v4 import new_code_cell
 
 from course.grading.release.new_course import PROJECT
 from course.notebook.checkpoint import save
+from course.outline import read_outline
 from tests.commands import output_of
 from tests.grading.lesson import find
 
 ROOT = Path(__file__).parents[2]
 PARTS = {"project_plan": 4.5, "project_experiment": 7.0, "project_report": 3.0}
 """What a person gives."""
+
+LEVELS = 3
+"""All, half or none of a criterion's points."""
 
 EXPERIMENT = """
 narrow = fit("self_attention_task", lambda: nn.Linear(2, 3), print, variant="narrow_seed1")
@@ -50,12 +54,19 @@ def test_students_get_the_rubric_and_the_suggestions_that_fit_their_class(mine: 
     text = "\n".join(cell.source for cell in released(mine).cells if cell.cell_type == "markdown")
     assert "How narrow can a lookup be?" in text and "Short sequences first?" not in text and "needs:" not in text
     assert "Full points go to" not in text
-    rubric = (mine / "exercises" / PROJECT / "rubric.md").read_text("utf-8")
-    assert criteria(text) == criteria(rubric)
-    parts = re.findall(r"^## (\w+) \((\d+) points\)\n(.*?)(?=^## |\Z)", rubric, re.S | re.M)
-    points = {name: sum(int(number) for _, number in criteria(rows)) for name, _, rows in parts}
-    assert points == {name: int(said) for name, said, _ in parts}
-    assert points == {name: find(released(mine), name).metadata.nbgrader.points for name in PARTS}
+    rubrics = read_outline(mine / "course.toml").rubrics[PROJECT]
+    best = [(name, one.group, one.points) for name, rubric in rubrics.items() for one in rubric[::LEVELS]]
+    assert criteria(text) == [(group, f"{points:g}") for _, group, points in best]
+    for name in PARTS:
+        points = sum(one.points for one in rubrics[name][::LEVELS])
+        assert points == find(released(mine), name).metadata.nbgrader.points
+
+
+def test_each_criterion_has_all_half_and_none(mine: Path) -> None:
+    for rubric in read_outline(mine / "course.toml").rubrics[PROJECT].values():
+        for full, half, none in zip(*(rubric[level::LEVELS] for level in range(LEVELS)), strict=True):
+            assert full.group == half.group == none.group
+            assert (half.points, none.points) == (full.points / 2, 0)
 
 
 def test_a_project_is_handed_in_with_its_weights_and_graded_by_a_person(mine: Path, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ IGNORED = (
     "reports/",
     "exports/",
     "gradebook.db*",
+    "graded_by.db*",
     "grades.csv",
     ".nbgrader.log",
     "dist/",
@@ -51,7 +52,7 @@ without_points = "optional"  # or "drop": exercises with 0 points leave the note
 
 
 PROJECT = "19_project"
-"""The capstone: a folder of `exercises/` with its notebook, its rubric for you, and its table for `course.toml`."""
+"""The capstone: a folder of `exercises/` with its notebook, and its tables for `course.toml`, a rubric among them."""
 
 
 def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> str:
@@ -92,7 +93,7 @@ def _listed(topics: Sequence[Topic]) -> str:
 
 
 def _add_project(repository: Path, root: Path) -> str:
-    """Copy the capstone into a course, and return its table."""
+    """Copy the capstone into a course, and return its tables."""
     shutil.copytree(repository / "exercises" / PROJECT, root / "exercises" / PROJECT)
     return (repository / "exercises" / PROJECT / "outline.toml").read_text("utf-8")
 

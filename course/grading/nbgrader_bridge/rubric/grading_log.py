@@ -23,7 +23,7 @@ PATIENCE = 60.0
 _TABLE = """CREATE TABLE IF NOT EXISTS saved (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, grader TEXT NOT NULL,
     topic TEXT NOT NULL, student TEXT NOT NULL, question TEXT NOT NULL,
-    points REAL, extra_credit REAL, comment TEXT, criteria TEXT NOT NULL
+    points REAL, extra_credit REAL, comment TEXT, criteria TEXT NOT NULL, by_hand INTEGER NOT NULL
 )"""
 _INDEX = "CREATE INDEX IF NOT EXISTS saved_answer ON saved (topic, student, question)"
 
@@ -39,13 +39,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Save:
-    """What a grader saved: points, and a comment with the wording of its criteria."""
+    """What a grader saved: points, and a comment with the wording of its criteria.
+
+    `by_hand` says that the points are the grader's own and not the sum of the criteria.
+    """
 
     grader: str
     points: float | None
     extra_credit: float | None
     comment: str | None
     criteria: Sequence[str] = ()
+    by_hand: bool = False
     at: str = ""
     id: int = 0
 
@@ -91,9 +95,9 @@ def add_save(connection: sqlite3.Connection, answer: Answer, save: Save) -> None
     criteria = json.dumps(list(save.criteria), ensure_ascii=False)
     values = (at, save.grader, answer.topic, answer.student, answer.question)
     connection.execute(
-        "INSERT INTO saved (at, grader, topic, student, question, points, extra_credit, comment, criteria)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*values, save.points, save.extra_credit, save.comment, criteria),
+        "INSERT INTO saved (at, grader, topic, student, question, points, extra_credit, comment, criteria, by_hand)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*values, save.points, save.extra_credit, save.comment, criteria, save.by_hand),
     )
 
 
@@ -101,11 +105,11 @@ def _saves(connection: sqlite3.Connection, answer: Answer) -> list[Save]:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'saved'").fetchone():
         return []
     rows = connection.execute(
-        "SELECT grader, points, extra_credit, comment, criteria, at, id FROM saved"
+        "SELECT grader, points, extra_credit, comment, criteria, by_hand, at, id FROM saved"
         " WHERE topic = ? AND student = ? AND question = ? ORDER BY id",
         (answer.topic, answer.student, answer.question),
     )
     return [
-        Save(grader, points, extra_credit, comment, tuple(json.loads(criteria)), at, number)
-        for grader, points, extra_credit, comment, criteria, at, number in rows
+        Save(grader, points, extra_credit, comment, tuple(json.loads(criteria)), bool(by_hand), at, number)
+        for grader, points, extra_credit, comment, criteria, by_hand, at, number in rows
     ]

@@ -56,6 +56,11 @@ class Marks:
         return self.comment.manual_comment or ""
 
     @property
+    def _now(self) -> tuple[float | None, float | None, str | None]:
+        """Points, extra credit and comment, as people gave them."""
+        return self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
+
+    @property
     def taken(self) -> list[Criterion]:
         """The criteria that the comment names."""
         return taken_in(self.text, self._rubric)
@@ -64,50 +69,52 @@ class Marks:
     def version(self) -> str:
         """What stands for points, comment and their last save: another one after any change."""
         saves = self._log.saves(self.answer)
-        now = [self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment]
-        return sha256(json.dumps([*now, saves[-1].id if saves else 0]).encode()).hexdigest()
+        return sha256(json.dumps([*self._now, saves[-1].id if saves else 0]).encode()).hexdigest()
 
     def change(self, wanted: Mapping[str, Any], grader: str) -> None:
-        """Make a change and note who made it, unless the answer is no longer what `wanted["version"]` says.
+        """Make a change to the answer that `wanted["version"]` names, and note who made it if anything is different.
 
         Raises:
-            Outdated: it is not.
+            Outdated: the answer is another one by now.
             Impossible: there is no such criterion, or the points are no number.
         """
         with self._log.writing() as connection:
             self._gradebook.db.expire_all()
             if wanted.get("version") != self.version:
                 raise Outdated
-            self._apply(wanted)
-            criteria = [criterion.wording for criterion in self.taken]
-            now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
-            add_save(connection, self.answer, Save(grader, *now, criteria))
+            before = self._now, self.grade.needs_manual_grade, self._is_by_hand
+            by_hand = self._apply(wanted)
+            if (self._now, self.grade.needs_manual_grade, by_hand) != before:
+                criteria = [criterion.wording for criterion in self.taken]
+                add_save(connection, self.answer, Save(grader, *self._now, criteria, by_hand))
             self._gradebook.db.commit()
 
-    def _apply(self, wanted: Mapping[str, Any]) -> None:
+    def _apply(self, wanted: Mapping[str, Any]) -> bool:
+        """Change points and comment; returns whether the points are a person's from then on, and not the sum."""
+        by_hand = self._is_by_hand
+        if "manual_comment" in wanted:
+            self._write(str(wanted["manual_comment"] or ""))
+            return by_hand
         if "criterion" in wanted:
             self._take(str(wanted["criterion"]), bool(wanted.get("take")))
+            if not by_hand:
+                self.grade.manual_score = self._given
         elif wanted.get("use_rubric"):
             self._write(renewed(self.text, self._rubric))
-            self.grade.manual_score = self._given
-        elif "manual_comment" in wanted:
-            self.comment.manual_comment = str(wanted["manual_comment"] or "")
-            return
+            self.grade.manual_score, by_hand = self._given, False
         else:
             self.grade.manual_score = _number(wanted.get("manual_score"))
             self.grade.extra_credit = _number(wanted.get("extra_credit"))
+            by_hand = self.grade.manual_score not in (None, self._sum)
         self.grade.needs_manual_grade = self.grade.manual_score is None and self.grade.auto_score is None
+        return by_hand
 
     def _take(self, wording: str, take: bool) -> None:
-        """Take a criterion or take it back. Points that a person wrote stay."""
         criterion = next((one for one in self._rubric if one.wording == wording), None)
         if criterion is None:
             raise Impossible("This criterion is no longer in course.toml. Reload the page.")
-        follows = self.follows
         change = with_criterion if take else without_criterion
         self._write(change(self.text, self._rubric, criterion))
-        if follows:
-            self.grade.manual_score = self._given
 
     def _write(self, text: str) -> None:
         self.comment.manual_comment = text or None
@@ -122,9 +129,12 @@ class Marks:
         return points_of(self._rubric, self.taken, self.grade.max_score)
 
     @property
-    def follows(self) -> bool:
-        """Whether the points are what the criteria give or nothing yet, so that taking one changes them."""
-        return self.grade.manual_score in (None, self._sum)
+    def _is_by_hand(self) -> bool:
+        """Whether a person wrote the points, so that taking a criterion leaves them, even where the sum is the same."""
+        if self.grade.manual_score in (None, self._sum):
+            last = next(reversed(self._log.saves(self.answer)), None)
+            return last is not None and last.by_hand and last.points == self.grade.manual_score
+        return True
 
     def used_before(self) -> list[tuple[str, int]]:
         """The paragraphs that graders typed for this question, with their number, and the commonest first."""
@@ -139,7 +149,6 @@ class Marks:
     def described(self, grader: str) -> dict[str, Any]:
         """All that the page shows of the answer, for `grader`."""
         taken, saves = self.taken, self._log.saves(self.answer)
-        now = self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
         shown = [
             {"by": save.grader, "is_you": save.grader == grader, "at": save.at, "points": save.points} for save in saves
         ]
@@ -151,12 +160,12 @@ class Marks:
             "starts_full": starts_full(self._rubric),
             "criteria": [_shown(one, one in taken) for one in self._rubric],
             "sum": self._sum,
-            "follows": self.follows,
+            "by_hand": self._is_by_hand,
             "grade": self.grade.to_dict(),
             "comment": self.comment.to_dict(),
             "used_before": self.used_before(),
             "saves": shown,
-            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != now,
+            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != self._now,
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from course.outline import Criterion, Faulty, read_outline
 from course.syllabus import chosen
 
 TOPIC, QUESTION = "06_self_attention", "self_attention_question"
+DOCS = Path(__file__).parents[4] / "docs" / "instructor.md"
 
 
 def outline_of(folder: Path, text: str):
@@ -35,6 +37,13 @@ def test_criteria_are_read_in_their_order(tmp_path: Path) -> None:
 def test_the_long_form_of_toml_says_the_same(tmp_path: Path) -> None:
     long = f'[topics.{TOPIC}]\n[[rubrics.{TOPIC}.{QUESTION}]]\npoints = 2\ntext = "All."\n'
     assert outline_of(tmp_path, long).rubrics == declared(tmp_path, '[{ points = 2, text = "All." }]').rubrics
+
+
+def test_the_documented_rubric_fits_its_question(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml rubric\n(.*?)```", DOCS.read_text("utf-8"), re.S)
+    outline = outline_of(tmp_path, f"[topics.{TOPIC}]\n{block}")
+    chosen(outline)
+    assert len(outline.rubrics[TOPIC][QUESTION]) == 5
 
 
 def test_students_get_no_rubric(tmp_path: Path) -> None:

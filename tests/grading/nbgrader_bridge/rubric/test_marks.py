@@ -73,15 +73,25 @@ def test_points_by_hand_stay_until_the_grader_wants_the_sum(books: list[Gradeboo
     take(ada, "Scale")
     ada.change({"version": ada.version, "manual_score": "1.25", "extra_credit": ""}, "ann")
     take(ada, "Mixed up")
-    assert now(ada) == (1.25, "- Scale (+0.75)\n- Mixed up (−0.5)", False) and not ada.follows
+    assert now(ada) == (1.25, "- Scale (+0.75)\n- Mixed up (−0.5)", False) and ada.described("ann")["by_hand"]
     ada.change({"version": ada.version, "use_rubric": True}, "ann")
-    assert now(ada)[0] == 0.25 and ada.follows
+    assert now(ada)[0] == 0.25 and not ada.described("ann")["by_hand"]
+
+
+def test_points_by_hand_stay_where_the_sum_happens_to_be_the_same(books: list[Gradebook], tmp_path: Path) -> None:
+    ada = marks(books[0], tmp_path, UP)
+    take(ada, "Scale")
+    ada.change({"version": ada.version, "manual_score": 0.25}, "ann")
+    take(ada, "Mixed up")
+    assert now(ada)[0] == ada.described("ann")["sum"] == 0.25
+    take(ada, "Softmax")
+    assert now(ada)[0] == 0.25 and ada.described("ann")["sum"] == 1.75
 
 
 def test_a_changed_rubric_changes_no_grade_until_it_is_wanted(books: list[Gradebook], tmp_path: Path) -> None:
     take(marks(books[0], tmp_path), "Scale")
     ada = marks(books[0], tmp_path, (Criterion("Scale", 1.0), *UP[1:]))
-    assert now(ada)[0] == 0.75 and ada.described("ann")["sum"] == 1.0 and not ada.follows
+    assert now(ada)[0] == 0.75 and ada.described("ann")["sum"] == 1.0 and ada.described("ann")["by_hand"]
     ada.change({"version": ada.version, "use_rubric": True}, "ann")
     assert now(ada)[:2] == (1.0, "- Scale (+1)")
 
@@ -122,6 +132,15 @@ def test_an_impossible_change_changes_nothing(books: list[Gradebook], tmp_path: 
     with pytest.raises(Impossible):
         ada.change({"version": ada.version, **wanted}, "ann")
     assert now(ada) == (None, None, True) and GradingLog(tmp_path).saves(ada.answer) == []
+
+
+def test_a_save_without_a_change_is_not_noted(books: list[Gradebook], tmp_path: Path) -> None:
+    """Formgrader saves a field twice when it goes on to the next submission."""
+    ada = marks(books[0], tmp_path)
+    for change in ({"manual_comment": ""}, *2 * [{"manual_score": "1.5"}], {"manual_comment": None}):
+        ada.change({"version": ada.version, **change}, "ann")
+    assert now(ada) == (1.5, None, False)
+    assert [one.points for one in GradingLog(tmp_path).saves(ada.answer)] == [1.5]
 
 
 def test_comments_of_the_class_are_counted(books: list[Gradebook], tmp_path: Path) -> None:

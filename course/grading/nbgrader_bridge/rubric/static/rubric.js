@@ -192,7 +192,7 @@
       const given = state.grade.manual_score;
       const all = `of ${points(state.maximum)}`;
       if (given === null) this.sum.textContent = "Not graded yet";
-      else if (state.follows) this.sum.replaceChildren(make("strong", {}, String(given)), ` ${all}`);
+      else if (!state.by_hand) this.sum.replaceChildren(make("strong", {}, String(given)), ` ${all}`);
       else {
         const use = () => !this.asking && this.save({ use_rubric: true });
         const told = ` ${all}, written by hand. The criteria give ${state.sum}. `;
@@ -234,7 +234,7 @@
     drawUsed(state) {
       const typed = (state.comment.manual_comment || "").split(/\n{2,}/).map((one) => one.trim());
       const offered = state.used_before.filter(([text]) => !typed.includes(text));
-      this.used.hidden = state.used_before.length === 0;
+      this.used.hidden = offered.length === 0 && !this.used.contains(document.activeElement);
       const search = make("input", { type: "search", class: "form-control input-sm", "aria-label": "Find a comment" });
       search.placeholder = "Find a comment";
       const items = offered.map(([text, count]) => {
