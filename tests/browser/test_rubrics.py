@@ -14,12 +14,13 @@ import pytest
 
 pytest.importorskip("playwright")
 
+from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM, SECONDS
 from tests.grading.lesson import NAME
-from tests.grading.rubric_class import QUESTION, kept, submission_id, waiting_class
+from tests.grading.rubric_class import QUESTION, db_url, kept, submission_id, waiting_class
 from tests.serving import jupyter
 
 pytestmark = [
@@ -27,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 
-STUDENTS = ("keys", "hand", "clash", "mine", "first", "second", "tab", "look", "gone")
+STUDENTS = ("keys", "hand", "clash", "mine", "first", "second", "tab", "look", "gone", "empty")
 
 MATHJAX = """window.MathJax = {Hub: {
     Config() {}, Configured() {}, Queue() {}, Register: {StartupHook() {}},
@@ -258,6 +259,20 @@ def test_a_server_that_does_not_answer_loses_nothing(ann: Desk, course: Path) ->
     alert.get_by_role("button", name="Try again").click()
     expect(ann.rubric).to_contain_text("Last saved by you (ann)")
     assert kept(course, "gone")[1] == "Do not lose this."
+
+
+def test_an_empty_answer_has_its_points_already(ann: Desk, course: Path) -> None:
+    with Gradebook(db_url(course)) as book:
+        grade = book.find_grade(QUESTION, NAME, NAME, "empty")
+        grade.auto_score, grade.needs_manual_grade = 0.0, False
+        book.db.commit()
+    ann.open("empty")
+    expect(ann.rubric).to_contain_text("0 of 2 points, because the answer is empty or unchanged")
+    ann.criterion("Names the variance").click()
+    ann.shows("0.75", VARIANCE)
+    ann.criterion("Names the variance").click()
+    expect(ann.rubric).to_contain_text("because the answer is empty or unchanged")
+    assert kept(course, "empty") == (None, None, False)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("dark", 390)])

@@ -521,6 +521,15 @@ def test_a_bare_notebook_that_may_be_another_is_left(listed: Course) -> None:
     assert listed.there() == {} and told.count("sent no notebook that is certainly") == 2
 
 
+def test_bare_notebooks_in_two_downloads_are_collected_once(listed: Course) -> None:
+    """A second download brings the first one's files again; what changed in it is for a person to decide."""
+    mine, josés = f"lovelaceada_123_456_{NAME}.ipynb", f"núñezjosémaría_124_457_{NAME}.ipynb"
+    listed.download(first={mine: "Ada's", josés: "old"}, second={mine: "Ada's", josés: "new"})
+    told = listed.collect()
+    assert listed.there() == {f"ada/{NAME}": "Ada's"}
+    assert "núñezjosémaría_124 sent" in told and "lovelaceada" not in told
+
+
 def test_a_manifest_with_a_time_that_cannot_be_hinders_nobody(course: Course) -> None:
     first = {**handed_in("ada", "old"), MANIFEST: manifest("ada", FIRST).replace("2027", "0001")}
     course.download(work=first, **{named("ada"): handed_in("ada", "mine"), named("bob"): handed_in("bob", "Bob's")})

@@ -22,9 +22,11 @@ from pathlib import Path, PurePosixPath
 from course.files import whole
 from course.grading import reproducible_zip
 from course.grading.classroom.write_feedback import write_all
+from course.grading.gradebook.grades import read_grades, submissions
 from course.grading.intake.downloaded import names_by_sender
 from course.grading.intake.platforms import CANVAS
 from course.grading.intake.senders import read_senders
+from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
@@ -58,7 +60,9 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
             _write(unfinished, {sent[student]: pages[student] for student in sent}, f"{topic.folder}.html")
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
-    return path, _notes(topic, label, sorted(pages), sent, failed)
+    waiting = read_grades(load_config(root).CourseDirectory.db_url, [topic]).ungraded(topic.folder)
+    told = f"{topic.folder}: {submissions(waiting)} with answers that you have not graded yet. Their pages say so"
+    return path, [*([told] if waiting else []), *_notes(topic, label, sorted(pages), sent, failed)]
 
 
 def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
@@ -108,8 +112,8 @@ def _notes(
     notes = []
     if lost := [student for student in students if student not in sent]:
         notes.append(
-            f"{topic.folder}: left out, because the download has no file of theirs that {label} named: "
-            f"{', '.join(lost)}. Send each their feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
+            f"{topic.folder}: left out, because {label}'s download has no file of {', '.join(lost)}. Send each of "
+            f"them feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
         )
     notes += [
         f"{topic.folder}: left out {student}, because the page could not be written: {reason}"

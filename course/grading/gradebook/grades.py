@@ -64,17 +64,21 @@ class Grades:
         lines = []
         for topic in (topic.folder for topic in self.topics):
             given = [pupil.grades[topic] for pupil in self.pupils if topic in pupil.grades]
-            waiting = sum(grade.waiting > 0 for grade in given)
+            waiting = self.ungraded(topic)
             resting = sum(grade.resting > 0 for grade in given)
             if waiting:
                 lines.append(
-                    f"{topic}: {_submissions(waiting)} with answers that you have not graded yet, "
+                    f"{topic}: {submissions(waiting)} with answers that you have not graded yet, "
                     "which count as 0 points"
                 )
             if resting:
                 what = "answers that rest on an earlier mistake and wait for you"
-                lines.append(f"{topic}: {_submissions(resting)} with {what}, which count as the tests graded them")
+                lines.append(f"{topic}: {submissions(resting)} with {what}, which count as the tests graded them")
         return lines
+
+    def ungraded(self, topic: str) -> int:
+        """How many submissions have answers that a person has still to grade."""
+        return sum(pupil.grades[topic].waiting > 0 for pupil in self.pupils if topic in pupil.grades)
 
     def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
         """Say where the table of several topics has no grade, and what a platform's import makes of such a cell."""
@@ -133,7 +137,8 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     return Grades(tuple(topics), points, tuple(pupils))
 
 
-def _submissions(count: int) -> str:
+def submissions(count: int) -> str:
+    """A number of submissions, in words."""
     return f"{count} submission{'s' * (count != 1)}"
 
 

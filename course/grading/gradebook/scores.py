@@ -181,6 +181,19 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
         return scores_of(submitted, Marks.in_rows(gradebook, submitted).grades)
 
 
+def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, str]:
+    """What a person wrote about a student's notebook, by the names of the cells."""
+    from nbgrader.api import Comment, Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+        except MissingEntry:
+            return {}
+        comments = _of_cells(gradebook, Comment, submitted)
+        return {name: comment.manual_comment for name, comment in comments if comment.manual_comment}
+
+
 def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
     """The points of a gradebook's submitted notebook, whose `grades` are these."""
     undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}

@@ -115,7 +115,7 @@ class TopicCollector(FileNameCollectorPlugin):
         packed = {path for one in found for path in one.files.values()}
         with_zip = {one.sender for one in found}
         sent = by_sender(path for path in work if path not in packed)
-        sent = {sender: files for sender, files in sent.items() if sender not in with_zip}
+        sent = {sender: self._once(files) for sender, files in sent.items() if sender not in with_zip}
         listed = self._class_list() if sent else []
         for sender, files in sent.items():
             one = match_bare(sender, files, listed, self.topic, self._topics)
@@ -123,6 +123,16 @@ class TopicCollector(FileNameCollectorPlugin):
                 yield one
             else:
                 self._unmatched |= dict.fromkeys((self._extracted / path for path in files), one)
+
+    def _once(self, files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
+        """A sender's files without those that a second download of the same work brought again."""
+        kept: dict[str, PurePosixPath] = {}
+        for path in files:
+            below = PurePosixPath(*path.parts[1:])  # the first part is the download's
+            same = attempts.digest({str(below): self._extracted / path})
+            if kept.setdefault(same, path) != path:
+                self._passed_over.add(self._extracted / path)
+        return list(kept.values())
 
     def _class_list(self) -> list[Listed]:
         known = [(person.id, person.about) for person in known_people(self.parent.coursedir.db_url)]
@@ -259,7 +269,7 @@ class TopicCollector(FileNameCollectorPlugin):
         bare = {one.student for one, _ in self._of.values() if not one.time and one.student in self._settled}
         if bare:
             told = "handed in notebooks without `course submit` and were found in the class list"
-            stamp = "These have no time and are never late. Add a timestamp.txt where one was"
+            stamp = "These have no time and are never late. If one came late, add a timestamp.txt beside it"
             yield f"{', '.join(sorted(bare))} {told}. {stamp}."
         for student in sorted(self._passed_over_for):
             yield f"{student}: the attempt that you chose with `course attempts` still counts, until a newer one comes."

@@ -35,6 +35,7 @@ def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to:
         Problem: the student handed in nothing for a topic, or it is not graded yet, or a file cannot be written.
     """
     from course.grading.classroom.classroom import Classroom
+    from course.grading.gradebook.scores import read_comments
     from course.grading.nbgrader_bridge.log_capture import quiet
     from course.grading.problem import Problem
     from course.grading.report.student_page import render, work_of
@@ -49,7 +50,10 @@ def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to:
     paths = []
     for topic in topics or graded:
         with quiet():
-            page = render(topic, work_of(Classroom(root, topic), student), datetime.datetime.now())
+            classroom, name = Classroom(root, topic), topic.folder
+            work = work_of(classroom, student)
+            comments = read_comments(classroom.coursedir().db_url, name, student, name)
+            page = render(topic, work, datetime.datetime.now(), comments)
         paths.append(_write(to or root / "reports" / f"{topic.folder}-{student}.html", page))
     return paths
 

@@ -63,7 +63,7 @@ def effort(graded: Sequence[Graded], *, named: bool = True) -> Markup:
         y = HEIGHT - BOTTOM - part * high
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{largest * part:g}</text>')
-    parts.append(f'<text x="{LEFT - 5}" y="{TOP - 7}" text-anchor="end">MB</text>')
+    parts.append(f'<text x="{LEFT}" y="{TOP - 6}">MB</text>')
     for work in graded:
         x = LEFT + wide * work.seconds / slowest
         y = HEIGHT - BOTTOM - high * work.memory / 2**20 / largest

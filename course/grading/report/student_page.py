@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from types import MappingProxyType
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import AGAIN, graded_cells
 from course.grading.gradebook.scores import Scores
+from course.grading.gradebook.students import known_people
 from course.grading.problem import Problem
 from course.grading.report.findings import became
 from course.grading.report.template import fill
@@ -32,6 +34,8 @@ class Cell:
     most: float
     verdict: Verdict | None
     told: tuple[str, ...]
+    comment: str = ""
+    """What a person wrote about it."""
 
     @property
     def is_full(self) -> bool:
@@ -40,8 +44,8 @@ class Cell:
 
     @property
     def is_explained(self) -> bool:
-        """Whether a check fails, so that there is something to read about it."""
-        return self.verdict is not None and self.verdict.kind != "passed"
+        """Whether a check fails or a person wrote a comment, so that there is something to read about it."""
+        return bool(self.comment) or (self.verdict is not None and self.verdict.kind != "passed")
 
     @property
     def is_weighted(self) -> bool:
@@ -75,8 +79,8 @@ def work_of(classroom: Classroom, student: str) -> Graded:
     """
     name, submissions = classroom.topic.folder, classroom.handed_in.submissions()
     if student not in submissions:
-        alike = get_close_matches(student, submissions, n=1)
-        hint = f". Did you mean {alike[0]}?" if alike else ""
+        alike = _called(student, classroom, submissions) or get_close_matches(student, submissions, n=1)
+        hint = f". Did you mean {' or '.join(alike)}?" if alike else ""
         raise Problem(f"there is no submission of {name} by {student}{hint}")
     work = became(classroom, student, submissions[student])
     if work.reason:
@@ -86,10 +90,22 @@ def work_of(classroom: Classroom, student: str) -> Graded:
     return work
 
 
-def render(topic: Topic, work: Graded, made: datetime.datetime) -> str:
-    """The page. `made` is the time it tells."""
+def _called(name: str, classroom: Classroom, students: Iterable[str]) -> list[str]:
+    """The ids of those `students` whom the class list calls by this name."""
+    people = {person.id: person.about for person in known_people(classroom.coursedir().db_url)}
+    full = {one: f"{about.get('first_name')} {about.get('last_name')}" for one, about in people.items()}
+    return [one for one in students if one in full and full[one].casefold() == name.casefold()]
+
+
+def render(
+    topic: Topic, work: Graded, made: datetime.datetime, comments: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """The page. `made` is the time it tells, and `comments` are what a person wrote, by the names of the cells."""
     assert work.scores is not None
-    cells = [cell_of(name, work.scores, work.verdicts.get(name)) for name in graded_cells(topic, [work])]
+    cells = [
+        replace(cell_of(name, work.scores, work.verdicts.get(name)), comment=comments.get(name, ""))
+        for name in graded_cells(topic, [work])
+    ]
     return fill(
         "student.html.j2", topic=topic, work=work, scores=work.scores, cells=cells, made=f"{made:%d %B %Y, %H:%M}"
     )

@@ -96,8 +96,9 @@ def test_moodle_takes_it_back(course: Path, capsys: pytest.CaptureFixture[str]) 
     archive, said = export(course, "moodle", capsys)
     expected = {number: (PAGE, page(course, name)) for number, name in (("101", "ada"), ("102", "bea"), ("7", "eve"))}
     assert moodle_reads(archive, before_41=False) == moodle_reads(archive, before_41=True) == expected
-    assert said.count("\n") == 1
-    assert "no file of theirs that Moodle named: cy, dan. Send each their feedback/<student>/" in said
+    assert said.count("\n") == 2
+    assert f"{NAME}: 5 submissions with answers that you have not graded yet. Their pages say so" in said
+    assert "because Moodle's download has no file of cy, dan. Send each of them feedback/<student>/" in said
 
 
 def test_canvas_takes_it_back_as_it_came(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +125,7 @@ def test_canvas_takes_it_back_as_it_came(course: Path, capsys: pytest.CaptureFix
             assert inner.namelist() == [PAGE] and inner.read(PAGE) == page(course, name)
     assert read["125", "458"] == page(course, "dan")
     assert "did not hand in a zip, so they have to rename" in said and said.rstrip().endswith(": dan")
-    assert "no file of theirs that Canvas named: cy, eve." in said
+    assert "Canvas's download has no file of cy, eve." in said
 
 
 def test_one_sender_of_two_students_gets_nothing(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime
 import html
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom.graded import Graded
@@ -94,6 +97,28 @@ def test_where_the_points_come_from(verdict, score, more, said):
 
 def test_points_that_the_checks_give_are_nobodys():
     assert "a person gave" not in page_of(Verdict("softmax", "partial", 0.5, 2.0), 0.5)
+
+
+def test_a_comment_of_a_person_is_on_the_page():
+    """Whole and as text, since it says why a written answer lost points."""
+    scores = Scores(0.5, 2.0, {"softmax": 0.5}, {"softmax": 2.0})
+    comment = f"- Names the variance. (+0.5)\n\n{HOSTILE}"
+    page = render(TOPIC, Graded("ada", scores), datetime.datetime(2027, 1, 31), {"softmax": comment})
+    assert "<details open>" in page and "- Names the variance. (+0.5)\n\n" in page and HOSTILE not in page
+    assert "nothing more to say" not in page
+
+
+def test_the_command_reads_names_and_comments_from_the_gradebook(graded_class, tmp_path, monkeypatch, capsys):
+    root = shutil.copytree(graded_class, tmp_path / "class")
+    with Gradebook(CourseDirectory(root=str(root)).db_url) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Augusta", last_name="King")
+        gradebook.find_comment("self_attention_question", NAME, NAME, "ada").manual_comment = "Say why."
+        gradebook.db.commit()
+    (path,) = write_student_reports(root, [TOPIC], "ada")
+    assert "Comment in formgrader: Say why." in words(path.read_text("utf-8"))
+    monkeypatch.chdir(root)
+    assert cli.main(["report", "6", "--student", "augusta king"]) == 2
+    assert f"there is no submission of {NAME} by augusta king. Did you mean ada?" in capsys.readouterr().err
 
 
 def test_the_command_finds_topics_and_students(graded_class, tmp_path, monkeypatch, capsys):

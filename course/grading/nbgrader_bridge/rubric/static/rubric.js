@@ -191,7 +191,10 @@
       this.heading.replaceChildren("Rubric ", make("small", {}, start));
       const given = state.grade.manual_score;
       const all = `of ${points(state.maximum)}`;
-      if (given === null) this.sum.textContent = "Not graded yet";
+      const without = state.grade.auto_score; // nbgrader's own 0
+      if (given === null && without === null) this.sum.textContent = "Not graded yet";
+      else if (given === null)
+        this.sum.replaceChildren(make("strong", {}, String(without)), ` ${all}, because the answer is empty or unchanged`);
       else if (!state.by_hand) this.sum.replaceChildren(make("strong", {}, String(given)), ` ${all}`);
       else {
         const use = () => !this.asking && this.save({ use_rubric: true });
