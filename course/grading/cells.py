@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
 from nbformat import NotebookNode, v4
-from nbformat.v4.rwbase import split_lines, strip_transient
 
 from course.syllabus import find_item
 
@@ -98,15 +96,6 @@ def mend_line_ends(notebook: NotebookNode) -> None:
 def notebook_bytes(nb: NotebookNode) -> bytes:
     """A notebook on its way between processes, without looking once more whether it is valid."""
     return json.dumps(nb, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def notebook_file(nb: NotebookNode) -> bytes:
-    """A notebook's file for people, byte for byte as nbformat writes it and many times faster; `nb` is used up."""
-    lines = split_lines(strip_transient(nb))
-    try:
-        return msgspec.json.format(notebook_bytes(lines), indent=1) + b"\n"
-    except msgspec.DecodeError:  # a number that JSON does not have, as NaN
-        return f"{v4.writes(nb)}\n".encode()
 
 
 def read_notebook(data: bytes) -> NotebookNode:

@@ -53,6 +53,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 SHORTEST = 24
 """Characters of a statement that is found elsewhere by no accident."""
 
+SEEDED = "generator=torch.Generator().manual_seed(seed)"
+"""How everybody draws, and no part of an answer."""
+
 
 def squeezed(code: str) -> str:
     return "".join(code.split())
@@ -63,7 +66,7 @@ def _telling(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
             text = squeezed(ast.unparse(node))
-            if len(text) >= SHORTEST:
+            if len(text) >= SHORTEST and text != SEEDED:
                 yield text
 
 

@@ -12,12 +12,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from course.files import write_atomically
-from course.grading.cells import notebook_file, read_notebook
+from course.grading.cells import read_notebook
 from course.grading.classroom import saver
 from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.finish import notebook_file
 from course.grading.classroom.grade_class import grade_class
+from course.grading.classroom.write_feedback import write_all
 from course.grading.intake.untrusted import read_files
-from course.grading.nbgrader_bridge.feedback_page import generate_feedback
 from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
 from tests.few import few
 
@@ -112,10 +113,10 @@ def files(root: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def pages(root: Path) -> dict[str, bytes]:
-    """nbgrader's feedback for all."""
-    room = Classroom(root, TOPIC, SETTINGS)
-    made = generate_feedback(room.coursedir(), room.config, NAME)
-    return {page.parent.parent.name: page.read_bytes().replace(str(root).encode(), b"") for page in made}
+    """The feedback for all."""
+    made, failed = write_all(root, NAME)
+    assert not failed
+    return {student: page.read_bytes().replace(str(root).encode(), b"") for student, page in made.items()}
 
 
 def grade_by_nbgrader(root: Path, monkeypatch) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.grading.cells import notebook_bytes
-from course.grading.classroom import choose
+from course.grading.classroom import choose, saver
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
@@ -118,7 +118,7 @@ def test_a_gradebook_that_fails_amid_a_class_ends_it_and_costs_nobody_anything(g
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
-        patch.setattr(SaveVerdicts, "preprocess", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
+        patch.setattr(SaveVerdicts, "decide", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
         with pytest.raises(Fault, match="s00 could not be saved: another program has locked the gradebook"):
             grade(graded)
     assert grade(graded) == undisturbed[1]
@@ -130,7 +130,12 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 ):
     from nbgrader.converters import Autograde
 
-    begin = Autograde.init_destination
+    begin, write = Autograde.init_destination, saver.write_files
+
+    def fail_to_write(files: dict[str, bytes], folder: Path) -> None:
+        if folder.parent.name == "s00":
+            raise of(number)
+        write(files, folder)
 
     def fail(self, assignment: str, student: str) -> bool:
         if student == "s00":
@@ -139,6 +144,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
+        patch.setattr(saver, "write_files", fail_to_write)
         patch.setattr(Autograde, "init_destination", fail)
         if others == "stopped":
             with pytest.raises(Fault, match="no space is left"):
@@ -300,7 +306,7 @@ def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, mon
     from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
 
     classroom = Classroom(graded, TOPIC, SETTINGS)
-    monkeypatch.setattr(SaveVerdicts, "preprocess", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
+    monkeypatch.setattr(SaveVerdicts, "decide", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
     with quiet() as said, pytest.raises(NbGraderException):
         converter = Autograde(coursedir=classroom.coursedir("s00"), config=classroom.config)
         converter.force = True
