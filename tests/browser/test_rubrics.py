@@ -117,6 +117,14 @@ def becomes(look: Callable[[], object], expected: object) -> None:
     assert found == expected
 
 
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine may take seconds to save a click."""
+    expect.set_options(timeout=20 * SECONDS)
+    yield
+    expect.set_options(timeout=5 * SECONDS)
+
+
 @pytest.fixture
 def ann(browser: Browser, servers: dict[str, str], course: Path) -> Iterator[Desk]:
     desk = Desk(browser, servers["ann"], course)
