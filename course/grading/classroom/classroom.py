@@ -73,6 +73,14 @@ class Classroom:
         """The topic's notebook as the gradebook has it."""
         return read_released(self.coursedir().db_url, self.topic.folder, self.topic.folder)
 
+    @cached_property
+    def not_overwritten(self) -> list[str]:
+        """The files that a student may hand in another version of, as the configuration says."""
+        from nbgrader.converters import Autograde
+
+        names: list[str] = Autograde(config=self.config).exclude_overwriting.get(self.topic.folder, [])
+        return names
+
     def environment(self) -> dict[str, str]:
         """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
         from course.grading.execution.corpora_cache import fill_cache

@@ -184,7 +184,7 @@ class _Round:
         graded = (
             last.graded(saved.kept, saved.scores, notes) if saved and saved.kept is not None else last.result(notes)
         )
-        why_cold, earlier = outcome.why_cold if outcome else "", self.earlier.get(student, {})
+        why_cold, earlier = outcome.why_cold if outcome else "", self.earlier.pop(student, {})
         self.graded[student] = replace(graded, why_cold=why_cold, **earlier)
         self.progress.done(student, outcome)
 

@@ -50,7 +50,7 @@ def files_beside(classroom: Classroom, submission: Path) -> dict[str, bytes]:
 
     coursedir = classroom.coursedir()
     given = Path(coursedir.format_path(coursedir.source_directory, ".", classroom.topic.folder))
-    kept = {given / name for name in _not_overwritten(classroom)}
+    kept = {given / name for name in classroom.not_overwritten}
     files: dict[str, bytes] = {}
     for folder in (submission, given):
         for name in find_all_files(str(folder), [*coursedir.ignore, "*.ipynb"]):
@@ -58,11 +58,3 @@ def files_beside(classroom: Classroom, submission: Path) -> dict[str, bytes]:
             if path not in kept:
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
     return files
-
-
-def _not_overwritten(classroom: Classroom) -> list[str]:
-    """The files that a student may hand in another version of, as the configuration says."""
-    from nbgrader.converters import Autograde
-
-    names: list[str] = Autograde(config=classroom.config).exclude_overwriting.get(classroom.topic.folder, [])
-    return names

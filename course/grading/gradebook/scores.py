@@ -183,15 +183,14 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
 
 def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, str]:
     """What a person wrote about a student's notebook, by the names of the cells."""
-    from nbgrader.api import Comment, Gradebook, MissingEntry
+    from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
         try:
-            submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+            comments = Marks.of(gradebook, notebook, assignment, student).comments
         except MissingEntry:
             return {}
-        comments = _of_cells(gradebook, Comment, submitted)
-        return {name: comment.manual_comment for name, comment in comments if comment.manual_comment}
+        return {name: comment.manual_comment for name, comment in comments.items() if comment.manual_comment}
 
 
 def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
