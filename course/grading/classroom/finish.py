@@ -7,7 +7,6 @@ steps of its second pass, nbgrader's own among them, are applied once to what wa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -102,17 +101,13 @@ def _made(name: str, config: Any) -> Any:
 
 
 def _blank(released: ReleasedNotebook) -> Marks:
-    """Marks that say nothing yet, and what nbgrader has of a cell that is not there."""
-
-    def names(cells: Any) -> Iterator[str]:
-        return (cell.name for cell in (*cells, *released.task_cells))
-
+    """Marks that say nothing yet, and what nbgrader has of a cell that is not there; there are no tasks."""
     return Marks(
         {
-            name: SimpleNamespace(auto_score=None, manual_score=None, needs_manual_grade=True)
-            for name in names(released.grade_cells)
+            cell.name: SimpleNamespace(auto_score=None, manual_score=None, needs_manual_grade=True)
+            for cell in released.grade_cells
         },
-        {name: SimpleNamespace(auto_comment=...) for name in names(released.solution_cells)},
+        {cell.name: SimpleNamespace(auto_comment=...) for cell in released.solution_cells},
     )
 
 

@@ -8,7 +8,6 @@ from course.grading.nbgrader_bridge.configure import AUTOGRADE, MENDED, SANITISE
 
 OWN_WAYS = frozenset(
     (
-        "Autograde",
         "BaseConverter",
         "Converter",
         "FilesWriter",
@@ -37,7 +36,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 def saves_as_ours(config: Any) -> bool:
     """Whether a configuration names no steps, hooks, plugins or rights of its own for what autograding saves."""
-    if (OWN_WAYS - SETTINGS.keys()) & set(config):
+    if OWN_WAYS & set(config):
         return False
     return _has_only(config, "Autograde", SETTINGS["Autograde"]) and all(
         _agrees(config, section, wanted) for section, wanted in SETTINGS.items()
