@@ -6,6 +6,7 @@ It runs where the student's code runs, decides nothing, and leaves the names of 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import Any
 
 CALL = "__import__({module!r}, fromlist=('',)).{function}({arguments})"
@@ -14,8 +15,6 @@ CALL = "__import__({module!r}, fromlist=('',)).{function}({arguments})"
 STAYS = "exit() ends the kernel, so in your own notebook the cells below would not run. While it is graded, they run."
 
 _NOTHING = object()
-_kept: list[Any] = []
-"""What `check` stood for when it was lent."""
 
 
 def asking(function: str, arguments: str = "") -> str:
@@ -23,31 +22,42 @@ def asking(function: str, arguments: str = "") -> str:
     return CALL.format(module=__name__, function=function, arguments=arguments)
 
 
-def lend_check(names: dict[str, Any]) -> None:
-    """Let `check` be the course's among a notebook's `names`, whatever the student gave the name to."""
+def lend_check(cells: Collection[str]) -> None:
+    """While a cell with such a source runs, let `check` be the course's, whatever the student gave the name to."""
     from .checking import check
 
-    _kept[:] = [names.get("check", _NOTHING)]
-    names["check"] = check
+    shell, before = _shell(), []
 
+    def lend(cell: Any) -> None:
+        if cell.raw_cell in cells:
+            before.append(shell.user_ns.get("check", _NOTHING))
+            shell.user_ns["check"] = check
 
-def take_check_back(names: dict[str, Any]) -> None:
-    """Let `check` be among `names` what it was before it was lent."""
-    for before in _kept:
-        if before is _NOTHING:
-            names.pop("check", None)
-        else:
-            names["check"] = before
-    _kept.clear()
+    def take_back(result: Any) -> None:
+        for kept in before:
+            if kept is _NOTHING:
+                shell.user_ns.pop("check", None)
+            else:
+                shell.user_ns["check"] = kept
+        before.clear()
+
+    if shell is not None:
+        shell.events.register("pre_run_cell", lend)
+        shell.events.register("post_run_cell", take_back)
 
 
 def outlive_exit() -> None:
     """Let `exit()`, `quit()` and what else asks this kernel to end say so, and the kernel go on."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = _shell()
     if shell is not None:
         shell.unobserve_all("exit_now")
         shell.observe(_stay, "exit_now")
+
+
+def _shell() -> Any:
+    """IPython's shell, or None in another kernel."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
 
 
 def _stay(change: Any) -> None:

@@ -62,9 +62,6 @@ can take the reply with it, which is then waited for."""
 GIVEN = "from course import check"
 """What a student's own cells may call though their imports lack it; cells that are judged are lent it."""
 
-LEND, TAKE_BACK = asking("lend_check", "globals()"), asking("take_check_back", "globals()")
-"""Said before and after a cell that is judged, whose `check` is the course's whatever the name was given to."""
-
 OUTLIVE_EXIT = asking("outlive_exit")
 """Said at the beginning: what ends a kernel of one's own ends no grading."""
 
@@ -151,14 +148,21 @@ class NotebookRun(NotebookClient):
             await self._meet()
             if self.order.confines.gpu:
                 await demand_accelerator(self)
-            if self.nb.metadata["language_info"].get("name") == "python":
-                self._tell(OUTLIVE_EXIT)
-            if "COURSE_JUDGE" in self.order.environment:
-                self._tell(GIVEN)
+            self._begin()
         except Exception as error:
             raise KernelFault(
                 f"the kernel did not start: {advice_for(error) or f'{error}{complaint(self.sockets)}'}"
             ) from error
+
+    def _begin(self) -> None:
+        """Have the kernel get ready for what a grader asks of it; nobody waits for its reply."""
+        assert self.kc is not None
+        said = [OUTLIVE_EXIT] if self.nb.metadata["language_info"].get("name") == "python" else []
+        if "COURSE_JUDGE" in self.order.environment:
+            judged = sorted({self.nb.cells[index].source for index in self.judged})
+            said += [GIVEN, asking("lend_check", repr(judged))]
+        if said:
+            self.kc.execute("\n".join(said), silent=True, stop_on_error=False)
 
     def _confine(self, spec: KernelSpec) -> None:
         spec.metadata["kernel_provisioner"] = {"provisioner_name": CONFINED, "config": {"order": self.order}}
@@ -192,8 +196,6 @@ class NotebookRun(NotebookClient):
         cell.outputs, cell.execution_count = [], None
         if index in self.skip:
             return skipped(cell)
-        if index in self.judged:
-            self._tell(LEND)
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
         self._cut_off = False
@@ -208,14 +210,7 @@ class NotebookRun(NotebookClient):
             if self._brake is not None:
                 self._brake.cancel()
             self.leave(index, end)
-        if index in self.judged:
-            self._tell(TAKE_BACK)
         return end
-
-    def _tell(self, code: str) -> None:
-        """Have the kernel run code of ours between cells; nobody waits for its reply."""
-        assert self.kc is not None
-        self.kc.execute(code, silent=True, stop_on_error=False)
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
