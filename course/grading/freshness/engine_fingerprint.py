@@ -11,12 +11,14 @@ import hashlib
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
 import course
+from course.data.cache import cache_folder
 from course.grading.freshness.import_graph import OWN, data_files, reached
+from course.grading.freshness.kept_hashes import KeptHashes
 from course.source import tree
 from course.syllabus import OUTLINE, TOPICS, Topic
 
@@ -40,6 +42,7 @@ def fingerprint(topics: frozenset[str]) -> str:
     package = Path(course.__file__).parent
     for path in sorted(decisive_files(package, topics)):
         digest.update(path.relative_to(package).as_posix().encode() + content_hash(path))
+    _hashes().keep()
     for decisive in _of_the_instructor(topics):
         digest.update(decisive)
     return digest.hexdigest()[:16]
@@ -53,11 +56,21 @@ def content_hash(path: Path) -> bytes:
 
 
 @cache
+def _hashes() -> KeptHashes:
+    return KeptHashes(cache_folder() / "hashes.json")
+
+
+@cache
 def _said(source: bytes) -> bytes:
     """A hash of a module's statements, found out once for a text, wherever it stands."""
+    name = hashlib.sha256(f"{sys.version_info[:2]}".encode() + source).hexdigest()
+    return _hashes().of(name, partial(_hash_of_statements, source)).encode()
+
+
+def _hash_of_statements(source: bytes) -> str:
     with suppress(SyntaxError, ValueError):
         source = ast.dump(_without_docstrings(tree(source))).encode()
-    return hashlib.sha256(source).digest()
+    return hashlib.sha256(source).hexdigest()
 
 
 def _without_docstrings(module: ast.Module) -> ast.Module:

@@ -20,10 +20,12 @@ class ChooseQuestion(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Exchange the text of the question, unless the class gets the first one, or the assignment is no topic."""
-        from course.hidden import other_question  # only here, as it imports torch, which grading does not wait for
-
         topic = topic_in(resources["nbgrader"]["assignment"])
-        if topic is not None and (question := other_question(topic)) is not None:
+        if topic is not None and topic.question > 1:
+            from course.hidden import other_question  # only here, as it imports torch, which grading does not wait for
+
+            question = other_question(topic)
+            assert question is not None
             names = {item.name for item in topic.items if item.kind == "question"}
             for asked, answer in pairwise(nb.cells):
                 if grade_id(answer) in names:

@@ -1,0 +1,52 @@
+"""Hashes that a process has kept are read by the next, and a file that cannot be read or written stops nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.grading.freshness import kept_hashes
+from course.grading.freshness.kept_hashes import KeptHashes
+
+
+def never() -> str:
+    raise AssertionError("it was kept")
+
+
+def test_what_one_process_found_out_another_reads(tmp_path):
+    file = tmp_path / "cache" / "hashes.json"
+    first, second = KeptHashes(file), KeptHashes(file)
+    assert first.of("a", lambda: "1") == "1" and second.of("a", lambda: "1") == "1"
+    first.keep()
+    third = KeptHashes(file)
+    assert third.of("a", never) == "1" and third.of("b", lambda: "2") == "2"
+    third.keep()
+    second.keep()
+    assert KeptHashes(file).of("a", never) == "1"
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"a": 1}', "\x00"])
+def test_a_broken_file_is_written_anew(tmp_path, content):
+    file = tmp_path / "hashes.json"
+    file.write_text(content)
+    hashes = KeptHashes(file)
+    assert hashes.of("a", lambda: "1") == "1"
+    hashes.keep()
+    assert KeptHashes(file).of("a", never) == "1"
+
+
+def test_what_was_edited_away_is_forgotten_at_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_hashes, "MOST", 2)
+    for name in ("a", "b", "c"):
+        hashes = KeptHashes(tmp_path / "hashes.json")
+        hashes.of(name, lambda: "1")
+        hashes.keep()
+    last = KeptHashes(tmp_path / "hashes.json")
+    assert last.of("c", never) == "1" and last.of("a", lambda: "again") == "again"
+
+
+def test_where_nothing_can_be_written_it_is_found_out_again(tmp_path):
+    (tmp_path / "cache").write_text("no folder")
+    hashes = KeptHashes(tmp_path / "cache" / "hashes.json")
+    assert hashes.of("a", lambda: "1") == "1"
+    hashes.keep()
+    assert KeptHashes(hashes.file).of("a", lambda: "2") == "2"
