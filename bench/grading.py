@@ -1,11 +1,12 @@
-"""Grading a class: nbgrader as it comes against this course, submissions a minute.
+"""Grading a class and writing its feedback: nbgrader as it comes against this course, submissions a minute.
 
 The same submissions, solved and with their weights, on the same machine in one run. nbgrader runs every cell; this
 course leaves out the cells nothing graded depends on, and is measured a second time with all of them. `bare` is the
 students' own code: the needed cells, and the calls of their functions that the hidden cases ask for, one notebook after
 the other in one interpreter that has everything imported, judging nothing: no grader can be faster. `retrain` trains
 anew instead of loading the weights. `saving alone` examines and saves them again from the results that are kept, while
-somebody else writes to the gradebook all the time. Set BENCH_STUDENTS for other sizes than 24, and BENCH_CLASSES for
+somebody else writes to the gradebook all the time. `feedback` are the pages of the same class, in which each student's
+answers are their own. Set BENCH_STUDENTS for other sizes than 24, and BENCH_CLASSES for
 the sizes of classes (50) that are graded to see what a submission takes.
 """
 
@@ -19,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench._classes import make_class
+from bench._feedback import pages
 from bench._measure import Measured, measure
 from course.syllabus import Topic, find_topic
 
@@ -153,6 +155,15 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
     if not saving.status:
         yield [f"{topic.folder}  longest wait of another writer, s", f"{_figures(root)[1]:.2f}", "", "", "", ""]
     yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock, bare)
+    yield from _feedback(topic, root)
+
+
+def _feedback(topic: Topic, root: Path) -> Iterator[list[str]]:
+    written = list(pages(root, topic, run))
+    stock = written[0][1]
+    for label, measured in written:
+        row = _row(topic, f"feedback: {label}", STUDENTS, measured, stock, measured)
+        yield [*row[:4], "", row[5]]
 
 
 def _spent(root: Path, code: str, *arguments: str) -> Measured:
