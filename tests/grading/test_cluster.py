@@ -18,7 +18,7 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
-from course.grading.workers.worker_pool import DaskCrew
+from course.grading.workers.worker_pool import KEPT_MESSAGES, DaskCrew
 
 from .lesson import NAME, TOPIC
 from .test_resume import SETTINGS, make_class, plain
@@ -127,8 +127,26 @@ def test_results_go_past_the_scheduler_where_workers_are_reached(tmp_path, monke
         cluster.close()
 
 
+def test_a_scheduler_keeps_no_copies_of_what_it_passed_on(tmp_path):
+    cluster = Cluster(tmp_path, 1, ECHO)
+    try:
+        with Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            crew = DaskCrew(cluster.address)
+            cluster.hire()  # and one that comes later
+            client.wait_for_workers(2, timeout=60)
+            crew.close()
+            assert set(client.run_on_scheduler(_most_messages_kept)) == {KEPT_MESSAGES}
+    finally:
+        cluster.close()
+
+
 async def _unreachable(address: str, **_: object) -> None:
     raise OSError(address)
+
+
+def _most_messages_kept(dask_scheduler) -> list[int | None]:
+    return [connection.recent_message_log.maxlen for connection in dask_scheduler.stream_comms.values()]
 
 
 def _tasks_held(dask_scheduler) -> list[str]:

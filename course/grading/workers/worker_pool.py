@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
@@ -213,6 +213,9 @@ ANSWERS_WITHIN = 10.0
 REACHED_WITHIN = 2.0
 """Seconds that a connection to a Dask worker may take."""
 
+KEPT_MESSAGES = 8
+"""Messages to each worker of which Dask keeps copies, for its developers: a thousand by default, with submissions."""
+
 KNOWN_FOR = 1.0
 """Seconds for which the size of a cluster is not asked for again."""
 
@@ -230,10 +233,13 @@ class DaskCrew:
         except ImportError as error:
             raise Problem('a scheduler needs Dask. Run pip install "sequence-course[cluster]"') from error
         try:
+            _keep_few_messages()
             get_address_host_port(address)  # a client of an address without a port does not come to an end
             self._client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
+        with suppress(Exception):  # a scheduler that cannot import the course goes on as it is
+            self._client.run_on_scheduler(_keep_few_messages)
         self._client.direct_to_workers = self._reaches_workers()
         self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)
         self._size, self._asked = 0, -KNOWN_FOR
@@ -272,6 +278,15 @@ class DaskCrew:
         """Leave the cluster to others."""
         self._executor.shutdown(wait=not at_once)
         self._client.close()
+
+
+def _keep_few_messages(dask_scheduler: Any = None) -> None:
+    """Have this process, and all connections of the scheduler that runs in it, keep few messages from here on."""
+    import dask
+
+    dask.config.set({"distributed.admin.low-level-log-length": KEPT_MESSAGES})
+    for connection in dask_scheduler.stream_comms.values() if dask_scheduler else ():
+        connection.recent_message_log = deque(connection.recent_message_log, KEPT_MESSAGES)
 
 
 @contextmanager
