@@ -20,13 +20,16 @@ def most_telling(model, src, penalty, cut, first, count):
     One of them is among the `first`, the others are behind these. All have a clear winner, and each of the mistakes in
     `_mistaken` shows in one of them. None where there are no such sentences.
     """
-    words, ended, open_ = _hypotheses(model, src)
+    words, ended, ahead = _hypotheses(model, src)
     lengths = (words != PAD).sum(1)
     best, second = (ended / lengths**penalty).topk(2).values.unbind(1)
     clear = best - second > CLEAR
-    shows = torch.stack(_mistaken(model, src, words, ended, lengths, penalty), 1)
+    mistaken = _mistaken(model, src, words, ended, lengths, penalty)
+    if penalty not in (0, 1):
+        mistaken.append(_hasty(ended, lengths, ahead, penalty) != ended.argmax(1))
     if cut:
-        shows = torch.cat([shows, (open_ > ended.amax(1) + CLEAR)[:, None]], 1)
+        mistaken.append(ahead[:, -1] > ended.amax(1) + CLEAR)
+    shows = torch.stack(mistaken, 1)
     chosen = []
     for number in range(count):
         missing = ~shows[chosen].any(0)
@@ -60,9 +63,19 @@ def _mistaken(model, src, words, ended, lengths, penalty):
     return shown
 
 
+def _hasty(ended, lengths, ahead, penalty):
+    """What wins if the search stops as soon as an ended hypothesis is more probable than all open ones: (B,)."""
+    best = torch.stack([ended[:, lengths <= n].amax(1) for n in range(1, ahead.shape[1] + 1)], 1)
+    stops = (best >= ahead).int()
+    stops[:, -1] = 1
+    too_late = lengths > 1 + stops.argmax(1)[:, None]
+    return (ended / lengths**penalty).masked_fill(too_late, -torch.inf).argmax(1)
+
+
 def _hypotheses(model, src):
-    """All sentences that the model may say: their words (H, L) with eos, then padding, log p of those that end, (B, H),
-    and the log p of the best one that is cut off, (B,).
+    """All sentences that the model may say: their words (H, L) with eos, then padding, and log p of each, (B, H).
+
+    Beside them log p of the best one that is still open after 1 to L words, (B, L).
     """
     L, V = model.max_len, model.scores.shape[-1]
     longest = torch.cartesian_prod(*[torch.arange(EOS + 1, V)] * (L - 1)).view(
@@ -77,7 +90,7 @@ def _hypotheses(model, src):
     once = torch.arange(N)[:, None] % (V - EOS - 1) ** (L - 1 - t) == 0  # of those that begin alike, the first
     words = nn.functional.pad(longest, (0, 1))[:, None].expand(-1, L, -1).clone()  # (N, L, L)
     words = torch.where(t < t[:, None], words, PAD) + EOS * (t == t[:, None])
-    return words[once], (before + log_p[..., EOS])[:, once], (before + log_p[..., EOS + 1 :].amax(3))[..., -1].amax(1)
+    return words[once], (before + log_p[..., EOS])[:, once], (before + log_p[..., EOS + 1 :].amax(3)).amax(1)
 
 
 def ends_otherwise(scores, src, beam, rivals, alike):
