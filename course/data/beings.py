@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from .finite_grammar import FiniteGrammar
+from .side_by_side import side_by_side
 
 ANIMALS = ("dog", "cat", "horse", "bear", "fox", "goat", "duck", "rabbit", "sheep", "mouse")
 THINGS = ("lamp", "table", "chair", "clock", "bottle", "wheel", "mirror", "kettle", "ladder", "gate")
@@ -127,9 +128,7 @@ def is_special(ids: Tensor) -> Tensor:
 def packed(sentences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Sentences as `[CLS] a [SEP]`, zeros behind them: ids (B, T), and the mask (B, T), which is True up to `[SEP]`."""
     lengths = torch.tensor([len(sentence) + 2 for sentence in sentences])
-    ids = torch.zeros(len(sentences), int(lengths.max()), dtype=torch.long)
-    for row, sentence in enumerate(sentences):
-        ids[row, : len(sentence) + 2] = torch.tensor([cls(), *sentence, sep()])
+    ids = side_by_side([[cls(), *sentence, sep()] for sentence in sentences])
     return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 

@@ -143,11 +143,10 @@ class FiniteGrammar:
         state = torch.multinomial(self.first, count, replacement=True, generator=generator)
         alive = torch.arange(count)
         sentences: list[list[int]] = [[] for _ in range(count)]
-        onward = _Choices(torch.cat([self.within, self.ends[:, None]], dim=1))
         while len(alive):
             for row, word in zip(alive.tolist(), self._spoken.draw(state, generator).tolist(), strict=True):
                 sentences[row].append(word)
-            state = onward.draw(state, generator)
+            state = self._onward_or_out.draw(state, generator)
             going = state < len(self.states)
             alive, state = alive[going], state[going]
         return sentences
@@ -170,6 +169,10 @@ class FiniteGrammar:
     def _onward(self) -> _Choices:
         return _Choices(self.running)
 
+    @cached_property
+    def _onward_or_out(self) -> _Choices:
+        return _Choices(torch.cat([self.within, self.ends[:, None]], dim=1))
+
     # -- probabilities -----------------------------------------------------------------------------------------------
 
     def log_probability(self, words: Sequence[str]) -> float:
@@ -186,7 +189,7 @@ class FiniteGrammar:
             ids = torch.tensor([list(sentences[row]) for row in rows]).view(len(rows), length)
             forward = self.first[:, None].expand(-1, len(rows)) * float(length > 0)  # (S, B)
             for t in range(length):
-                forward = (forward if t == 0 else self._inside.forward(forward)) * self.emits[:, ids[:, t]]
+                forward = (forward if t == 0 else self._inside @ forward) * self.emits[:, ids[:, t]]
             found[torch.tensor(rows)] = (self.ends @ forward).log()
         return found
 
@@ -201,7 +204,7 @@ class FiniteGrammar:
         found = [forward.T @ self.emits]
         for t in range(ids.shape[1]):
             forward = forward * self.emits[:, ids[:, t]]
-            forward = onward.forward(forward / forward.sum(0).clamp(min=1e-300))
+            forward = onward @ (forward / forward.sum(0).clamp(min=1e-300))
             found.append(forward.T @ self.emits)
         return torch.stack(found, dim=1)
 
@@ -214,7 +217,7 @@ class FiniteGrammar:
         for t in range(ids.shape[1]):
             forward = forward * self.emits[:, ids[:, t]]
             found.append(forward.sum(0))
-            forward = self._inside.forward(forward / found[-1].clamp(min=1e-300))
+            forward = self._inside @ (forward / found[-1].clamp(min=1e-300))
         return torch.stack(found, dim=1)
 
     def centre(self, contexts: Tensor, *, ordered: bool = True) -> Tensor:
@@ -239,12 +242,18 @@ class FiniteGrammar:
         return joint / joint.sum(1, keepdim=True)
 
     @cached_property
-    def _inside(self) -> _Arcs:
-        return _Arcs(self.within)
+    def _inside(self) -> Tensor:
+        """The transpose of `within`, sparse: `_inside @ x` goes one word further in x (S, B)."""
+        return self.within.T.to_sparse()
 
     @cached_property
-    def _across(self) -> _Arcs:
-        return _Arcs(self.running)
+    def _across(self) -> Tensor:
+        """The same of `running`."""
+        return self.running.T.to_sparse()
+
+    @cached_property
+    def _back_across(self) -> Tensor:
+        return self.running.to_sparse()
 
     @cached_property
     def _alike(self) -> Tensor:
@@ -257,31 +266,15 @@ class FiniteGrammar:
         """(B, S): p(words, then the state)."""
         forward = self.stationary[:, None].expand(-1, len(words))
         for word in words.unbind(1):
-            forward = self._across.forward(forward * self.emits[:, word])
+            forward = self._across @ (forward * self.emits[:, word])
         return forward.T.contiguous()
 
     def _after(self, words: Tensor) -> Tensor:
         """(B, S): p(words | after the state)."""
         backward = torch.ones(len(self.states), len(words), dtype=torch.float64)
         for word in reversed(words.unbind(1)):
-            backward = self._across.backward(backward * self.emits[:, word])
+            backward = self._back_across @ (backward * self.emits[:, word])
         return backward.T.contiguous()
-
-
-class _Arcs:
-    """Products with a matrix of transitions (S, S), nearly all zeros: one multiplication an arc, row by row."""
-
-    def __init__(self, transitions: Tensor) -> None:
-        self.sources, self.targets = transitions.nonzero().unbind(1)
-        self.shares = transitions[self.sources, self.targets][:, None]
-
-    def forward(self, x: Tensor) -> Tensor:
-        """transitions.T @ x, for x (S, B)."""
-        return torch.zeros_like(x).index_add_(0, self.targets, x[self.sources] * self.shares)
-
-    def backward(self, x: Tensor) -> Tensor:
-        """transitions @ x, for x (S, B)."""
-        return torch.zeros_like(x).index_add_(0, self.sources, x[self.targets] * self.shares)
 
 
 class _Choices:

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from .cache import datasets_library
 from .finite_grammar import FiniteGrammar
+from .side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -209,11 +210,7 @@ def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
     A length counts the words and both full stops; T is the longest.
     """
     lengths = torch.tensor([len(sentence) + 1 for sentence in sentences])
-    ids = torch.zeros(len(sentences), int(lengths.max()), dtype=torch.long)
-    ids[:, 0] = language().ids[STOP]
-    for row, sentence in enumerate(sentences):
-        ids[row, 1 : len(sentence) + 1] = torch.tensor(sentence)
-    return ids, lengths
+    return side_by_side([[language().ids[STOP], *sentence] for sentence in sentences]), lengths
 
 
 def sentence_batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:

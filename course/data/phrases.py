@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from . import transfer
 from .cache import datasets_library, kept
+from .side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -101,8 +101,7 @@ def encode(sentences: Sequence[Sequence[str]], language: str) -> Tensor:
     unknown = sorted({word for words in sentences for word in words if word not in ids})
     if unknown:
         raise ValueError(f"these words are not in the {language} vocabulary: {', '.join(unknown)}")
-    rows = [torch.tensor([*(ids[word] for word in words), EOS]) for words in sentences]
-    return pad_sequence(rows, batch_first=True, padding_value=PAD)
+    return side_by_side([[*(ids[word] for word in words), EOS] for words in sentences])
 
 
 @cache

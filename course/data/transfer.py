@@ -160,7 +160,7 @@ def _where(chance: random.Random) -> tuple[str, NounPhrase]:
 
 def _noun_phrase(chance: random.Random, nouns: Sequence[Noun]) -> NounPhrase:
     noun, plural = chance.choice(nouns), chance.random() < 0.4
-    early = chance.choice(list(_EARLY)[: 5 if noun in _THINGS else 6]) if chance.random() < 0.3 else ""
+    early = chance.choice(list(_EARLY)[: 5 if nouns is _THINGS else 6]) if chance.random() < 0.3 else ""
     late = chance.choice(_late_for(noun)) if chance.random() < 0.35 else ""
     return NounPhrase(chance.choice(_determiners_for(plural)), noun, plural, early, late)
 

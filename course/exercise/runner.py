@@ -203,11 +203,13 @@ class _Run:
     def _load(self, step: Step) -> None:
         model = self.kept[step.on]
         own = {**self._parameters(step), **dict(model.named_buffers())}
+        shapes, numbers = step.args
+        parts = numbers.split([math.prod(shape) for shape in shapes.values()])
         with torch.no_grad():
-            for name, value in step.args[0].items():
+            for (name, shape), part in zip(shapes.items(), parts, strict=True):
                 if name not in own:
                     raise _no_parameter(model, name, own)
-                _copy(value, own[name], name)
+                _copy(part.view(shape), own[name], name)
 
     def _train(self, step: Step) -> None:
         _part(self.kept[step.on], "train")()

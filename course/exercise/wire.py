@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 import safetensors
+import safetensors.numpy
 import safetensors.torch
 import torch
 
@@ -37,8 +38,15 @@ def pack(value: Any, *, whole: bool = False) -> bytes:
     """
     tree, tensors = encode(value, whole=whole)
     header = json.dumps({"tree": tree, "count": len(tensors)}, allow_nan=False).encode()
-    body = safetensors.torch.save({str(position): tensor for position, tensor in enumerate(tensors)})
+    body = _saved({str(position): tensor for position, tensor in enumerate(tensors)})
     return _FRAME.pack(len(header) + len(body), len(header)) + header + body
+
+
+def _saved(tensors: dict[str, torch.Tensor]) -> bytes:
+    """A safetensors file. By way of numpy, which lacks bfloat16, it takes a quarter of the time for small tensors."""
+    if any(tensor.dtype == torch.bfloat16 for tensor in tensors.values()):
+        return safetensors.torch.save(tensors)
+    return safetensors.numpy.save({position: tensor.numpy() for position, tensor in tensors.items()})
 
 
 def unpack(message: bytes) -> Any:

@@ -253,18 +253,22 @@ def _best_of_beam(model: Translator, src: Tensor, beam: int, length_penalty: flo
     """One sentence (1, S) -> its best translation (L,)."""
     said = torch.full((1, 1), model.sos, device=src.device)  # the open hypotheses (K, 1 + words)
     scores = torch.zeros(1, device=src.device)
-    finished: list[tuple[float, Tensor]] = []
+    finished: list[tuple[float, Tensor]] = []  # of each length the best one, as the others cannot win
+    free = beam
     for _ in range(model.max_len):
         log_p = model(src.expand(len(said), -1), said)[:, -1].log_softmax(-1)  # (K, V)
         total = (scores[:, None] + log_p).flatten()
-        scores, best = total.topk(min(beam - len(finished), len(total)))
+        scores, best = total.topk(min(free, len(total)))
         said = torch.cat([said[best // log_p.shape[1]], (best % log_p.shape[1])[:, None]], 1)
         done = said[:, -1] == model.eos
-        finished += [(float(score), words[1:]) for score, words in zip(scores[done], said[done], strict=True)]
+        if done.any():
+            first = int(done.int().argmax())  # topk begins with the most probable
+            finished.append((float(scores[first]), said[first, 1:]))
+            free -= int(done.sum())
         said, scores = said[~done], scores[~done]
-        if not len(said) or len(finished) >= beam:
+        if not len(said) or not free:
             break
-    hypotheses = finished or [(float(score), words[1:]) for score, words in zip(scores, said, strict=True)]
+    hypotheses = finished or [(float(scores[0]), said[0, 1:])]
     return max(hypotheses, key=lambda one: one[0] / len(one[1]) ** length_penalty)[1]
 
 

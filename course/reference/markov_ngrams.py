@@ -20,9 +20,9 @@ Information Theory 37, 1991, method C (the weights N(h)).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import count
 from typing import TypeVar
 
 import torch
@@ -113,33 +113,22 @@ class NGramModel:
             ValueError: `ids` is not a LongTensor (T,).
         """
         _check_ids(ids)
-        tokens = ids.tolist()
-        followers: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
-        for order in range(1, self.n + 1):
-            for gram, count in count_ngrams(tokens, order).items():
-                followers[gram[:-1]][gram[-1]] = count
-        self.unigram = self._unigram(followers.pop((), {}))  # (V,)
-        self.followers = Followers(followers)
+        counts = torch.bincount(ids, minlength=self.vocab_size) + torch.tensor(float(self.alpha))
+        total = counts.sum()
+        self.unigram = counts / total if total > 0 else torch.full_like(counts, 1 / self.vocab_size)  # (V,)
+        self.followers = Followers(ids, self.n, self.vocab_size)
+        self.asked: dict[int, Tensor] = {}  # what was answered before, (V,) by node
         return self
 
     def next_distribution(self, context: Tensor) -> Tensor:
         """P(next token | context): context (k,) for any k -> (V,), sums to one. Only its last n − 1 tokens matter."""
-        tokens = context.tolist()
-        distribution = self.unigram.clone()
-        for length in range(1, min(len(tokens), self.n - 1) + 1):
-            known = self.followers.get(tuple(tokens[-length:]))
-            if known is None:
-                break  # never seen, so no longer context was seen either
-            seen, shares, remainder = known
-            distribution.mul_(remainder).index_add_(0, seen, shares)
-        return distribution
-
-    def _unigram(self, counts: dict[int, int]) -> Tensor:
-        weights = torch.full((self.vocab_size,), float(self.alpha))
-        for token, count in counts.items():
-            weights[token] += count
-        total = weights.sum()
-        return weights / total if total > 0 else torch.full_like(weights, 1 / self.vocab_size)
+        distribution = self.unigram
+        for node in self.followers.path(context.tolist()):
+            if node not in self.asked:
+                seen, shares, remainder = self.followers[node]
+                self.asked[node] = (distribution * remainder).index_add_(0, seen, shares)
+            distribution = self.asked[node]
+        return distribution.clone()
 
 
 def language_model(vocab_size: int) -> NGramModel:
@@ -147,33 +136,45 @@ def language_model(vocab_size: int) -> NGramModel:
     return NGramModel(n=5, vocab_size=vocab_size, alpha=0.1)
 
 
-class Followers(Mapping[tuple[int, ...], tuple[Tensor, Tensor, float]]):
-    """For each context: the tokens seen after it, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one.
+class Followers:
+    """A tree of all contexts of up to n − 1 tokens, with what follows each. A child is longer by one older token.
 
-    All tokens stand in one tensor and all shares in another, so that a context only has to know its place in both. A
-    hundred thousand small tensors would take many times as long to make.
+    A node is a number, and the empty context is 0. All followers stand in one tensor, ordered by node, so that a node
+    only has to know its place there. A hundred thousand small tensors would take many times as long to make.
     """
 
-    def __init__(self, counts: Mapping[tuple[int, ...], Mapping[int, int]]) -> None:
-        sizes = [len(counted) for counted in counts.values()]  # N(h)
-        totals = [sum(counted.values()) for counted in counts.values()]  # c(h, ·)
-        self.tokens = torch.tensor([token for counted in counts.values() for token in counted], dtype=torch.long)
-        each = torch.tensor([count for counted in counts.values() for count in counted.values()])
-        weights = torch.tensor([total + size for total, size in zip(totals, sizes)], dtype=torch.float64)
-        shares = each / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))
-        self.shares = shares.to(torch.get_default_dtype())
-        rows = zip(counts, accumulate(sizes), sizes, totals)
-        self.places = {context: (end - size, end, size / (total + size)) for context, end, size, total in rows}
+    def __init__(self, ids: Tensor, n: int, vocab_size: int) -> None:
+        self.vocab_size = vocab_size
+        self.longer: dict[int, int] = {}  # node · V + older token -> the longer context's node
+        node = torch.zeros_like(ids)  # the context of each token that has one of this length
+        counted = [ids.unique(return_counts=True)]  # node · V + follower, and how often
+        for length in range(1, n):
+            longer, place = (node[1:] * vocab_size + ids[:-length]).unique(return_inverse=True)
+            node = 1 + len(self.longer) + place
+            self.longer.update(zip(longer.tolist(), count(1 + len(self.longer))))
+            counted.append((node * vocab_size + ids[length:]).unique(return_counts=True))
+        pairs, counts = (torch.cat(parts) for parts in zip(*counted))
+        nodes, self.tokens = pairs // vocab_size, pairs % vocab_size
+        sizes = torch.bincount(nodes)  # N(h)
+        weights = torch.bincount(nodes, counts) + sizes  # c(h, ·) + N(h)
+        self.shares = (counts / weights[nodes]).to(torch.get_default_dtype())
+        self.remainders = (sizes / weights).tolist()
+        self.ends = [0, *sizes.cumsum(0).tolist()]
 
-    def __getitem__(self, context: tuple[int, ...]) -> tuple[Tensor, Tensor, float]:
-        begin, end, remainder = self.places[context]
-        return self.tokens[begin:end], self.shares[begin:end], remainder
+    def path(self, context: Sequence[int]) -> Iterator[int]:
+        """The nodes of a context's last token, its last two, and so on, as far as the text has them."""
+        node = 0
+        for token in reversed(context):
+            pair = node * self.vocab_size + token
+            if pair not in self.longer:
+                return  # never seen, so no longer context was seen either
+            node = self.longer[pair]
+            yield node
 
-    def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
+    def __getitem__(self, node: int) -> tuple[Tensor, Tensor, float]:
+        """The tokens seen after a context, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one."""
+        begin, end = self.ends[node], self.ends[node + 1]
+        return self.tokens[begin:end], self.shares[begin:end], self.remainders[node]
 
 
 def _check_ids(ids: Tensor) -> None:

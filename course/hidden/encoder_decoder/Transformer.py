@@ -47,17 +47,17 @@ def Transformer(rng):
     src, tgt = ids(2, 5, 5)
     yield model("one layer each, padding in front", n_layers=1, public=True).call(src.flip(1), tgt)
     yield model("three layers, pre-norm", "pre", 3).call(*ids(2, 5, 5))
-    yield model("a first word from one word").call(*ids(1, 1, 1))
+    yield model("a first word from one word", n_layers=1).call(*ids(1, 1, 1))
     src, tgt = ids(3, 7, 5)
     some = (rng.uniform(3, 1, 1, 7) < 0.6) | (torch.arange(7) == 0)
     yield model("masks that are given").call(
         src, tgt, some, causal(5) & (rng.uniform(5, 5) < 0.7) | torch.eye(5).bool()
     )
-    yield model("a source mask alone", "pre").call(src, tgt, src_mask=some)
-    yield model("nothing hidden at all").call(src, tgt, tgt_mask=torch.ones(5, 5, dtype=torch.bool))
+    yield model("a source mask alone", "pre", 1).call(src, tgt, src_mask=some)
+    yield model("nothing hidden at all", n_layers=1).call(src, tgt, tgt_mask=torch.ones(5, 5, dtype=torch.bool))
     src, tgt = rng.permutation(SRC_VOCAB - 1).view(2, 6), rng.integers(3, TGT_VOCAB, 2, 5)
     src[1, 4:], last = SRC_VOCAB - 1, SRC_VOCAB - 1
-    yield model("padding with another number", pad=last).call(src, tgt.masked_fill(tgt == last, 3))
+    yield model("padding with another number", n_layers=1, pad=last).call(src, tgt.masked_fill(tgt == last, 3))
     yield model("gradients of the weights").call(*ids(2, 5, 3)).gradients(wrt="parameters")
     everything = {"n_layers": 1, "dropout": 1.0, "weight": 0.5}
     yield model("in training, everything dropped", **everything).train().call(*ids(2, 5, 3))

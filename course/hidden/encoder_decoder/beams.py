@@ -10,6 +10,9 @@ from course.reference import encoder_decoder as reference
 CLEAR = 1e-3
 """The margin between two hypotheses where it matters, so that rounding, even to float32, decides nothing."""
 
+FEW = 8
+"""Sentences that differ from a rival's, of which the first is taken that other widths end alike."""
+
 
 def most_telling(model, src, penalty, cut, first, count):
     """Places in `src` of `count` sentences that show together what other ways to compare hypotheses get wrong.
@@ -17,13 +20,16 @@ def most_telling(model, src, penalty, cut, first, count):
     One of them is among the `first`, the others are behind these. All have a clear winner, and each of the mistakes in
     `_mistaken` shows in one of them. None where there are no such sentences.
     """
-    words, ended, open_ = _hypotheses(model, src)
+    words, ended, ahead = _hypotheses(model, src)
     lengths = (words != PAD).sum(1)
     best, second = (ended / lengths**penalty).topk(2).values.unbind(1)
     clear = best - second > CLEAR
-    shows = torch.stack(_mistaken(model, src, words, ended, lengths, penalty), 1)
+    mistaken = _mistaken(model, src, words, ended, lengths, penalty)
+    if penalty not in (0, 1):
+        mistaken.append(_hasty(ended, lengths, ahead, penalty) != ended.argmax(1))
     if cut:
-        shows = torch.cat([shows, (open_ > ended.amax(1) + CLEAR)[:, None]], 1)
+        mistaken.append(ahead[:, -1] > ended.amax(1) + CLEAR)
+    shows = torch.stack(mistaken, 1)
     chosen = []
     for number in range(count):
         missing = ~shows[chosen].any(0)
@@ -57,9 +63,19 @@ def _mistaken(model, src, words, ended, lengths, penalty):
     return shown
 
 
+def _hasty(ended, lengths, ahead, penalty):
+    """What wins if the search stops as soon as an ended hypothesis is more probable than all open ones: (B,)."""
+    best = torch.stack([ended[:, lengths <= n].amax(1) for n in range(1, ahead.shape[1] + 1)], 1)
+    stops = (best >= ahead).int()
+    stops[:, -1] = 1
+    too_late = lengths > 1 + stops.argmax(1)[:, None]
+    return (ended / lengths**penalty).masked_fill(too_late, -torch.inf).argmax(1)
+
+
 def _hypotheses(model, src):
-    """All sentences that the model may say: their words (H, L) with eos, then padding, log p of those that end, (B, H),
-    and the log p of the best one that is cut off, (B,).
+    """All sentences that the model may say: their words (H, L) with eos, then padding, and log p of each, (B, H).
+
+    Beside them log p of the best one that is still open after 1 to L words, (B, L).
     """
     L, V = model.max_len, model.scores.shape[-1]
     longest = torch.cartesian_prod(*[torch.arange(EOS + 1, V)] * (L - 1)).view(
@@ -74,23 +90,29 @@ def _hypotheses(model, src):
     once = torch.arange(N)[:, None] % (V - EOS - 1) ** (L - 1 - t) == 0  # of those that begin alike, the first
     words = nn.functional.pad(longest, (0, 1))[:, None].expand(-1, L, -1).clone()  # (N, L, L)
     words = torch.where(t < t[:, None], words, PAD) + EOS * (t == t[:, None])
-    return words[once], (before + log_p[..., EOS])[:, once], (before + log_p[..., EOS + 1 :].amax(3))[..., -1].amax(1)
+    return words[once], (before + log_p[..., EOS])[:, once], (before + log_p[..., EOS + 1 :].amax(3)).amax(1)
 
 
-def one_that_ends_otherwise(scores, src, beam, rival, alike):
-    """The first sentence of `src` that a beam ends clearly otherwise than the `rival`, and those `alike` as it does.
+def ends_otherwise(scores, src, beam, rivals, alike):
+    """For each of the `rivals` a sentence of `src` that a beam ends clearly otherwise, and those `alike` as it does.
 
-    All sentences have one length. `rival` is the width of another beam, or None for one that keeps by the last word.
-    None where there is no such sentence.
+    All sentences have one length. A rival is the width of another beam, or None for one that keeps by the last word.
+    Empty where a rival has no such sentence of its own.
     """
     model = stand_ins.make(speaker(scores))
     said, margin = _in_a_beam(model, src, beam)
-    other, _ = _in_a_beam(model, src, beam if rival is None else rival, by_the_last_word=rival is None)
-    telling = (said != other).any(1) & (margin > CLEAR)
-    for width in alike:
-        same, margin = _in_a_beam(model, src, width)
-        telling &= (said == same).all(1) & (margin > CLEAR)
-    return int(telling.int().argmax()) if telling.any() else None
+    found: list[int] = []
+    for rival in rivals:
+        other, _ = _in_a_beam(model, src, rival or beam, by_the_last_word=rival is None)
+        telling = ((said != other).any(1) & (margin > CLEAR)).nonzero()[:FEW, 0]
+        for width in alike:
+            same, gap = _in_a_beam(model, src[telling], width)
+            telling = telling[(said[telling] == same).all(1) & (gap > CLEAR)]
+        own = [place for place in telling.tolist() if place not in found]
+        if not own:
+            return []
+        found.append(own[0])
+    return found
 
 
 def _in_a_beam(model, src, beam, by_the_last_word=False):
@@ -103,13 +125,13 @@ def _in_a_beam(model, src, beam, by_the_last_word=False):
     margin = torch.full((B,), torch.inf, dtype=torch.float64)
     for _ in range(model.max_len):
         K = said.shape[1]
-        log_p = model(src.repeat_interleave(K, 0), said.flatten(0, 1))[:, -1].log_softmax(-1).view(B, K, -1)
-        total = scores[..., None] + log_p
-        ranked, order = (log_p if by_the_last_word else total).flatten(1).sort(descending=True)
+        log_p = model(src.repeat_interleave(K, 0), said.flatten(0, 1))[:, -1].log_softmax(-1).unflatten(0, (B, K))
+        total = (scores[..., None] + log_p).flatten(1)
+        ranked, kept = (log_p.flatten(1) if by_the_last_word else total).topk(min(beam + 1, total.shape[1]))
         if ranked.shape[1] > beam:
             margin = torch.minimum(margin, ranked[:, beam - 1] - ranked[:, beam])
-        kept = order[:, :beam]
-        scores = total.flatten(1).gather(1, kept)
+        kept = kept[:, :beam]
+        scores = total.gather(1, kept)
         words, parents = kept % log_p.shape[2], kept // log_p.shape[2]
         said = said.gather(1, parents[..., None].expand(-1, -1, said.shape[2]))
         said = torch.cat([said, words[..., None]], 2)

@@ -4,7 +4,7 @@ import torch
 
 from course.exercise import call, exercise, rest_hidden
 from course.exercise.stand_ins import make
-from course.hidden.encoder_decoder.beams import most_telling, one_that_ends_otherwise, search
+from course.hidden.encoder_decoder.beams import ends_otherwise, most_telling, search
 from course.hidden.encoder_decoder.scaffold import EOS, NEVER, asking, on_time, oracle, renumbered, speaker
 from course.reference import encoder_decoder as reference
 
@@ -56,17 +56,14 @@ def decode_beam(rng):
         the vocabulary holds an eos from the first step on. Whether that one takes a place or not, and how many, should
         make no difference.
         """
-        found = []
-        for rival in (*others, None):
-            one = None
-            while one is None:
-                _, scores = oracle(rng, [places - 1] * MANY, places, vocabulary)
-                scores[:, : places - 1, :, EOS] = -NEVER
-                scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
-                one = one_that_ends_otherwise(scores, asking(rng, MANY, range(MANY)), beam, rival, alike)
-            found.append(scores[one])
+        rivals, found = (*others, None), []
+        while not found:
+            _, scores = oracle(rng, [places - 1] * MANY, places, vocabulary)
+            scores[:, : places - 1, :, EOS] = -NEVER
+            scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
+            found = ends_otherwise(scores, asking(rng, MANY, range(MANY)), beam, rivals, alike)
         src = asking(rng, len(found), range(len(found)))
-        return call(title, speaker(torch.stack(found)), src, beam, penalty, grad=False, **settings)
+        return call(title, speaker(scores[found]), src, beam, penalty, grad=False, **settings)
 
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)
@@ -82,7 +79,7 @@ def decode_beam(rng):
     yield call("other numbers for pad, sos and eos", model, src, 1, 1.0, grad=False, weight=0.5)
     yield narrow("a beam of two", 2, (1, 3), 1.0)
     yield narrow("a beam of three", 3, (1, 2, 4), 0.0)
-    yield narrow("a beam wider than the vocabulary", 12, (1, 9), 0.6, alike=(10, 11, 13, 14))
+    yield narrow("a beam wider than the vocabulary", 12, (9, 1), 0.6, alike=(10, 11, 13, 14))
     for penalty in (0.3, 1.2):
         yield exhaustive(f"all hypotheses, penalty {penalty}", penalty, sentences=4)
 

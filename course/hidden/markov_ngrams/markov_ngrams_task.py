@@ -1,6 +1,6 @@
 """Hidden tests of `markov_ngrams_task`: held-out perplexity of a character model fitted by the judge."""
 
-from functools import cache, lru_cache
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -45,10 +45,10 @@ def _judged(
     title: str, length: int, questions: int, rng: Rng, *factors: float, public: bool = False, weight: float = 1.0,
     of_the_text: bool = False,
 ):  # fmt: skip
-    corpus = _text("train")
+    corpus = _ids("train")
     begin = int(rng.integers(0, len(corpus) - length, 1))
-    text = _encoded(corpus[begin : begin + length])
-    contexts, targets = windows(text if of_the_text else _encoded(_text("reserved")), CONTEXT, rng, questions)
+    text = corpus[begin : begin + length]
+    contexts, targets = windows(text if of_the_text else _ids("reserved"), CONTEXT, rng, questions)
     case = (
         build(title, len(ALPHABET), public=public, weight=weight)
         .laws_only()
@@ -62,13 +62,10 @@ def _judged(
 
 
 @cache
-def _text(split: str) -> str:
-    return docstrings.reserved_text() if split == "reserved" else "\n".join(docstrings.load(split)["text"])
-
-
-@lru_cache(maxsize=64)
-def _encoded(text: str) -> Tensor:
-    return torch.tensor([ALPHABET.index(character) for character in text])
+def _ids(split: str) -> Tensor:
+    text = docstrings.reserved_text() if split == "reserved" else "\n".join(docstrings.load(split)["text"])
+    number = {character: place for place, character in enumerate(ALPHABET)}
+    return torch.tensor([number[character] for character in text])
 
 
 @markov_ngrams_task.misconception(
@@ -96,11 +93,9 @@ class _LongestKnown(reference.NGramModel):
     """Adds alpha to every count after the longest known context, and asks no shorter one."""
 
     def next_distribution(self, context):
-        tokens = context.tolist()[-(self.n - 1) :]
-        while tokens and tuple(tokens) not in self.followers:
-            tokens = tokens[1:]
-        if not tokens:
+        longest = max(self.followers.path(context.tolist()), default=None)
+        if longest is None:
             return self.unigram.clone()
-        seen, shares, remainder = self.followers[tuple(tokens)]
+        seen, shares, remainder = self.followers[longest]
         counts = torch.zeros(self.vocab_size).index_add_(0, seen, shares) * len(seen) / remainder
         return (counts + self.alpha) / (counts.sum() + self.alpha * self.vocab_size)

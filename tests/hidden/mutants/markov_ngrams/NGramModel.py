@@ -49,7 +49,7 @@ class RefusesShortContexts(reference.NGramModel):
 
 class RefusesUnknownContexts(reference.NGramModel):
     def next_distribution(self, context):
-        if self.n > 1 and len(context) and tuple(context[-(self.n - 1) :].tolist()) not in self.followers:
+        if len([*self.followers.path(context.tolist())]) < min(len(context), self.n - 1):
             raise KeyError(tuple(context.tolist()))
         return super().next_distribution(context)
 
@@ -72,7 +72,7 @@ class NeedsNoSecondFit(reference.NGramModel):
     """Keeps to the first text."""
 
     def fit(self, ids):
-        return self if len(getattr(self, "followers", {})) else super().fit(ids)
+        return self if hasattr(self, "followers") and len(self.followers.tokens) else super().fit(ids)
 
 
 class SumsToLess(reference.NGramModel):
@@ -100,10 +100,8 @@ class TablesOfOnes(reference.NGramModel):
 
     def fit(self, ids):
         super().fit(ids)
-        self.followers = {
-            context: (seen, torch.full((len(seen),), (1 - remainder) / len(seen)), remainder)
-            for context, (seen, _, remainder) in self.followers.items()
-        }
+        sizes, remainders = torch.tensor(self.followers.ends).diff(), torch.tensor(self.followers.remainders)
+        self.followers.shares = ((1 - remainders) / sizes).repeat_interleave(sizes)
         self.unigram = (self.unigram > 0) / (self.unigram > 0).sum()
         return self
 
