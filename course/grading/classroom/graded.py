@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from course.grading.gradebook.scores import Scores
@@ -13,19 +14,24 @@ from course.judge.verdict import Verdict
 
 
 class PackedVerdicts(Mapping[str, Verdict]):
-    """Verdicts by exercise, each packed: those of thousands of students wait for the summary."""
+    """Verdicts by exercise, packed: those of thousands of students wait for the summary."""
 
     def __init__(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
-        self._packed = {name: zlib.compress(json.dumps(values).encode(), 1) for name, values in kept.items()}
+        self._packed = zlib.compress(json.dumps(dict(kept)).encode(), 1)
 
     def __getitem__(self, name: str) -> Verdict:
-        return Verdict.from_dict(json.loads(zlib.decompress(self._packed[name])))
+        return _unpacked(self._packed)[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._packed)
+        return iter(_unpacked(self._packed))
 
     def __len__(self) -> int:
-        return len(self._packed)
+        return len(_unpacked(self._packed))
+
+
+@lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> dict[str, Verdict]:
+    return {name: Verdict.from_dict(values) for name, values in json.loads(zlib.decompress(packed)).items()}
 
 
 @dataclass(frozen=True)
