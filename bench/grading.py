@@ -6,8 +6,8 @@ students' own code: the needed cells, and the calls of their functions that the 
 the other in one interpreter that has everything imported, judging nothing: no grader can be faster. `retrain` trains
 anew instead of loading the weights. `saving alone` examines and saves them again from the results that are kept, while
 somebody else writes to the gradebook all the time. `feedback` are the pages of the same class, in which each student's
-answers are their own. Set BENCH_STUDENTS for other sizes than 24, and BENCH_CLASSES for
-the sizes of classes (50) that are graded to see what a submission takes.
+answers are their own. Set BENCH_STUDENTS for other sizes than 24, and BENCH_CLASSES for the sizes of classes (50) that
+are graded to see what a submission takes.
 """
 
 from __future__ import annotations

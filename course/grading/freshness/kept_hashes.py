@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from course.files import write_atomically
 
 MOST = 5000
 """Hashes in a file; texts that were edited away leave theirs behind, until all are found out anew."""
@@ -31,12 +31,9 @@ class KeptHashes:
         """Write what was found out, unless nothing can be written there."""
         if not self._found:
             return
+        everything = self._found if len(self._known) > MOST else self._known
         with contextlib.suppress(OSError):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, made = tempfile.mkstemp(dir=self.file.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as written:
-                json.dump(self._found if len(self._known) > MOST else self._known, written)
-            Path(made).replace(self.file)
+            write_atomically(self.file, json.dumps(everything).encode())
         self._found = {}
 
 
