@@ -9,12 +9,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
 import zmq
-from jupyter_client.session import Session
+from jupyter_client.channels import AsyncZMQSocketChannel
+from jupyter_client.session import Session, json_unpacker
 from nbclient import NotebookClient
 from nbclient.util import ensure_async
 from traitlets import Int
@@ -54,9 +56,32 @@ class BoundedSession(Session):
         return super().deserialize(msg_list, content and sum(map(len, msg_list[4:5])) <= self.most, copy)
 
 
+class Listening(AsyncZMQSocketChannel):
+    """A channel that takes a message when it comes, without asking before whether one has come."""
+
+    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:  # type: ignore[override]  # as theirs
+        """The next message.
+
+        Raises:
+            Empty: none came within so many seconds.
+        """
+        return await (self._recv() if timeout is None else super().get_msg(timeout))
+
+
+def dated(data: bytes) -> Any:
+    """What a part of a message says, with the date of a header read: jupyter takes six times as long for one."""
+    said = json_unpacker(data)
+    if isinstance(said, dict) and "msg_id" in said and isinstance(said.get("date"), str):
+        with contextlib.suppress(ValueError):
+            date = datetime.fromisoformat(said["date"])
+            said["date"] = date if date.tzinfo else said["date"]
+    return said
+
+
 def open_channels(client: Any, most: int) -> None:
     """Begin to talk to a kernel through jupyter's `client`; a content above `most` bytes is not read."""
-    client.session = BoundedSession(key=client.session.key, most=most)
+    client.session = BoundedSession(key=client.session.key, most=most, unpack=dated)
+    client.iopub_channel_class = Listening
     client.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     client.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
     client.context.setsockopt(zmq.RECONNECT_IVL, SOON)

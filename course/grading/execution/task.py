@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -187,7 +187,7 @@ def _as_handed_in(cell: dict[str, Any]) -> dict[str, Any]:
 
 def _header(held: Task | Outcome) -> dict[str, Any]:
     """Plain values of all fields but those that are files of the archive."""
-    plain = asdict(held)
+    plain: dict[str, Any] = msgspec.to_builtins(held, builtin_types=(bytes,))
     del plain["notebook"], plain["files"]
     return plain
 

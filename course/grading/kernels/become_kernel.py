@@ -66,10 +66,13 @@ def _forget() -> None:
 
 
 def _reseed(seed: int) -> None:
-    """No two kernels share the zygote's random numbers, and the same notebook meets the same ones again."""
+    """No two kernels share the zygote's random numbers, and the same notebook meets the same ones again.
+
+    Where there may be no accelerator, torch is not asked to seed each kind of them: it keeps a traceback for each.
+    """
     random.seed(seed)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
         numpy.random.seed(seed % 2**32)
     if torch is not None:
-        torch.manual_seed(seed)
+        (torch.manual_seed if "COURSE_DEVICE" in os.environ else torch.default_generator.manual_seed)(seed)

@@ -25,6 +25,7 @@ from importlib import import_module
 from pathlib import Path
 
 from course.grading.kernels.become_kernel import become_kernel
+from course.grading.kernels.environment import keep_fonts
 from course.grading.kernels.protocol import Line
 from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Supervisor
@@ -74,6 +75,7 @@ def warm_up() -> None:
             with contextlib.suppress(ImportError):
                 import_module(name)
         _draw_inline()
+        keep_fonts(Path(os.environ["MPLCONFIGDIR"]))
         if threading.active_count() > 1:
             raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
 

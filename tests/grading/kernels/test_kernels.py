@@ -91,6 +91,29 @@ def test_reruns_of_a_grading_train_alike_and_do_not_know_the_hidden_cases_seed()
     assert "123" not in (printed(first).split()[0], printed(start).strip())
 
 
+def test_a_cell_is_translated_once_and_anew_when_it_runs_again():
+    counting = "seen = []\nget_ipython().input_transformers_cleanup.append(lambda lines: seen.append(lines) or lines)"
+    doubling = "get_ipython().input_transformers_post.append(lambda lines: 2 * lines)"
+    same = "print('said')"
+    _, outputs = run(counting, same, "print(len(seen))", doubling, same)
+    assert list(map(printed, outputs)) == ["", "said\n", "2\n", "", "said\nsaid\n"]
+
+
+def test_what_is_printed_stands_in_order_whoever_prints_and_flushes():
+    source = (
+        "import sys, threading\n"
+        "for part in range(3):\n"
+        "    print(part, 'out'); sys.stdout.flush(); print(part, 'err', file=sys.stderr); sys.stderr.flush()\n"
+        "other = threading.Thread(target=lambda: (print('other', end=''), sys.stdout.flush()))\n"
+        "other.start(); other.join()\n"
+        "display('shown'); print('last', end='')"
+    )
+    _, (outputs, later) = run(source, "print('later')")
+    told = [output.get("text") or output["data"]["text/plain"] for output in outputs]
+    assert told == ["0 out\n", "0 err\n", "1 out\n", "1 err\n", "2 out\n", "2 err\n", "other", "'shown'", "last"]
+    assert printed(later) == "later\n"
+
+
 def test_a_kernel_knows_nothing_of_its_grader(monkeypatch):
     monkeypatch.setenv("CLASS_SECRET", "canary")
     _, (seen, hidden) = run(
