@@ -45,12 +45,21 @@ class Classroom:
             self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
             register(root, topic, self.coursedir().db_url)
 
-    def coursedir(self, student: str = "*") -> Any:
+    def coursedir(self, student: str = "") -> Any:
         """nbgrader's view of the course, for one student or all."""
+        if not student:
+            return self._everybody
+        return self._view(glob.escape(student))
+
+    @cached_property
+    def _everybody(self) -> Any:
+        return self._view("*")
+
+    def _view(self, student_id: str) -> Any:
         from nbgrader.coursedir import CourseDirectory
 
         coursedir = CourseDirectory(config=self.config)
-        coursedir.student_id = glob.escape(student) if student != "*" else student
+        coursedir.student_id = student_id
         return coursedir
 
     @property

@@ -16,9 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
-from course.data.cache import cache_folder
 from course.grading.freshness.import_graph import OWN, data_files, reached
-from course.grading.freshness.kept_hashes import KeptHashes
+from course.grading.freshness.kept_hashes import once_a_state
 from course.source import tree
 from course.syllabus import OUTLINE, TOPICS, Topic
 
@@ -38,39 +37,27 @@ STARTED_BY_NAME = ("grading/kernels", "grading/sandbox")
 @cache
 def fingerprint(topics: frozenset[str]) -> str:
     """A name for all that decides the results of notebooks on these topics, beside the notebooks themselves."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     package = Path(course.__file__).parent
+    about = [f"{sys.version_info[:2]} torch {version('torch')} {sorted(topics)}".encode(), *_of_the_instructor(topics)]
+    asked = b"".join(about)
+    return once_a_state(package, asked, partial(_fingerprint, package, topics, asked))
+
+
+def _fingerprint(package: Path, topics: frozenset[str], asked: bytes) -> str:
+    digest = hashlib.sha256(asked)
     for path in sorted(decisive_files(package, topics)):
-        digest.update(path.relative_to(package).as_posix().encode() + content_hash(path))
-    _hashes().keep()
-    for decisive in _of_the_instructor(topics):
-        digest.update(decisive)
+        content = path.read_bytes()
+        said = _said(content) if path.suffix == ".py" else hashlib.sha256(content).digest()
+        digest.update(path.relative_to(package).as_posix().encode() + said)
     return digest.hexdigest()[:16]
 
 
 @cache
-def content_hash(path: Path) -> bytes:
-    """A hash of what a file says: of a module, its statements without docstrings."""
-    content = path.read_bytes()
-    return _said(content) if path.suffix == ".py" else hashlib.sha256(content).digest()
-
-
-@cache
-def _hashes() -> KeptHashes:
-    return KeptHashes(cache_folder() / "hashes.json")
-
-
-@cache
 def _said(source: bytes) -> bytes:
-    """A hash of a module's statements, found out once for a text, wherever it stands."""
-    name = hashlib.sha256(f"{sys.version_info[:2]}".encode() + source).hexdigest()
-    return _hashes().of(name, partial(_hash_of_statements, source)).encode()
-
-
-def _hash_of_statements(source: bytes) -> str:
+    """A hash of a module's statements without docstrings."""
     with suppress(SyntaxError, ValueError):
         source = ast.dump(_without_docstrings(tree(source))).encode()
-    return hashlib.sha256(source).hexdigest()
+    return hashlib.sha256(source).digest()
 
 
 def _without_docstrings(module: ast.Module) -> ast.Module:

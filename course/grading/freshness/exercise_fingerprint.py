@@ -11,13 +11,14 @@ import ast
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePath
 
 import course
 from course.grading.freshness.import_graph import data_files, imports, statements
+from course.grading.freshness.kept_hashes import once_a_state
 from course.source import tree
-from course.syllabus import Topic, find_item
+from course.syllabus import Item, Topic, find_item
 
 SHARED = ("exercise", "judge", "data", "source.py")
 """Folders, and a file, that every exercise's tests rest on."""
@@ -38,8 +39,14 @@ def tests_of(name: str, package: Path | None = None) -> str:
     """
     package = package or Path(course.__file__).parent
     topic, item = find_item(name)
-    digest = hashlib.sha256(f"{item}{shared_by_all(package)}".encode())
-    for source in sorted(_closure(package, (_declaring(topic, name), name))):
+    file = _declaring(topic, name)
+    asked = f"tests of {item} in {file}".encode() + (Path(file).read_bytes() if topic.own else b"")
+    return once_a_state(package, asked, partial(_tests_of, package, (file, name), item))
+
+
+def _tests_of(package: Path, start: Place, item: Item) -> str:
+    digest = hashlib.sha256(f"{item}{_shared_by_all(package)}".encode())
+    for source in sorted(_closure(package, start)):
         digest.update(source.encode())
     return digest.hexdigest()[:16]
 
@@ -54,7 +61,7 @@ def _declaring(topic: Topic, name: str) -> str:
 
 
 @cache
-def shared_by_all(package: Path) -> str:
+def _shared_by_all(package: Path) -> str:
     """A name for the state of what all exercises share."""
     digest = hashlib.sha256()
     for path in sorted(path for place in SHARED for path in _modules(package / place)):

@@ -175,15 +175,19 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
         yield "its graded cells had lost nbgrader's metadata and were restored"
 
 
+ENDING = ("exit", "quit")
+"""What asks IPython's kernel to end."""
+
+
 def ends_kernel(source: str) -> str:
     """What in a cell asks the kernel to end when the cell runs, as it is called; nothing where nothing does."""
-    tree = parsed(source)
+    tree = parsed(source) if any(name in source for name in ENDING) else None
     waiting: list[ast.AST] = list(tree.body) if tree else []
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` on a line of its own
             called = node.value if isinstance(node, ast.Expr) else node.func
-            if isinstance(called, ast.Name) and called.id in ("exit", "quit"):
+            if isinstance(called, ast.Name) and called.id in ENDING:
                 return f"{called.id}()"
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             waiting += ast.iter_child_nodes(node)

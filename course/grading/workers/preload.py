@@ -17,13 +17,10 @@ with exempt_from_gc():
     import nbformat
 
     import course
-    from course.grading.freshness.engine_fingerprint import content_hash, decisive_files
-    from course.grading.freshness.exercise_fingerprint import shared_by_all
+    from course.grading.freshness.kept_hashes import state_of
 
-    for name in ("course.grading.execution.execute", "course.judge.session", "matplotlib", "IPython.paths"):
+    for name in ("course.grading.execution.execute", "course.judge.session", "IPython.paths"):
         import_module(name)
     for minor in (4, 5):  # the first of its kind to be validated has the schema translated
         nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
-    shared_by_all(Path(course.__file__).parent)
-    for path in decisive_files(Path(course.__file__).parent, frozenset()):
-        content_hash(path)
+    state_of(Path(course.__file__).parent)

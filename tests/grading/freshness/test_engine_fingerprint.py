@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import course
-from course.grading.freshness import engine_fingerprint
+from course.grading.freshness import engine_fingerprint, kept_hashes
 from course.outline import Outline
 from course.syllabus import Item, Topic
 
@@ -40,14 +40,13 @@ def package(tmp_path: Path, monkeypatch) -> Iterator[Path]:
     """The course in a folder where it can be changed, with nothing kept of what was asked before."""
     copy = shutil.copytree(Path(course.__file__).parent, tmp_path / "course", ignore=shutil.ignore_patterns("keys"))
     monkeypatch.setattr("course.__file__", str(copy / "__init__.py"))
-    engine_fingerprint.fingerprint.cache_clear()
     yield copy
     engine_fingerprint.fingerprint.cache_clear()
 
 
 def states(*topics: str) -> dict[str, str]:
     engine_fingerprint.fingerprint.cache_clear()
-    engine_fingerprint.content_hash.cache_clear()
+    kept_hashes.state_of.cache_clear()
     return {topic: engine_fingerprint.fingerprint(frozenset({topic})) for topic in topics}
 
 
