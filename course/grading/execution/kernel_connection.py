@@ -85,7 +85,7 @@ def open_channels(client: Any, most: int) -> None:
     client.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     client.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
     client.context.setsockopt(zmq.RECONNECT_IVL, SOON)
-    client.start_channels()
+    client.start_channels(hb=False)  # its process is watched
     client.allow_stdin = False
 
 

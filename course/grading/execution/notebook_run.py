@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection
+from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
+from nbclient.client import timestamp
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NotebookNode
@@ -45,7 +47,7 @@ from course.grading.execution.kernel_connection import (
 )
 from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved, is_whole, output_size
 from course.grading.execution.task import Limits
-from course.grading.kernels.protocol import Order
+from course.grading.kernels.protocol import BUSY_SINCE, Order
 from course.grading.kernels.provisioner import NAME as CONFINED
 from course.grading.kernels.resource_watch import Excess
 from course.grading.kernels.zygote_client import Handle
@@ -325,7 +327,16 @@ class NotebookRun(NotebookClient):
                 self._stop_flood()
                 return None
             self._kept, self._printed = self._kept + size, self._printed + size
+        if msg["msg_type"] == "execute_input" and self.record_timing:
+            self._note_begin(cell, msg["metadata"].get(BUSY_SINCE))
         return super().process_message(msg, cell, cell_index)
+
+    def _note_begin(self, cell: NotebookNode, since: object) -> None:
+        """When a kernel turned to a cell, which ours says together with its code."""
+        with contextlib.suppress(ValueError):
+            if isinstance(since, str):
+                began = {"header": {"date": datetime.fromisoformat(since)}}
+                cell.metadata.execution["iopub.status.busy"] = timestamp(began)
 
     def _stop_flood(self) -> None:
         """The cell sends too much: it may end by itself, and is interrupted soon."""

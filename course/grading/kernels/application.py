@@ -3,7 +3,8 @@
 Every object that a fork looks at is a page of the zygote's memory copied. Two steps of ipykernel's look at thousands,
 more than half of what a kernel copies before its first cell: one lists the files of all modules, for a debugger, the
 other all the settings of all classes, to know a command line's short names. Then, at each cell, ipykernel flushes
-streams that hold nothing, four times, and it and IPython both translate the cell into Python.
+streams that hold nothing, four times, and it and IPython both translate the cell into Python. One message in five says
+only that it is busy.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import Any
 
 from ipykernel import iostream, ipkernel
 from ipykernel.kernelapp import IPKernelApp
+from jupyter_client.session import utcnow
 from traitlets.config import Config
 from traitlets.config.loader import DeferredConfigString
+
+from course.grading.kernels.protocol import BUSY_SINCE
 
 USUAL = re.compile(r"--HistoryManager\.(enabled|hist_file)=(.*)")
 """What nbclient, and we, ask of a kernel beside the file of its connection."""
@@ -48,6 +52,25 @@ class OutStream(iostream.OutStream):
             self._flushing = False
 
 
+class IPythonKernel(ipkernel.IPythonKernel):
+    """ipykernel's kernel, which tells with a cell's code since when it is busy, and not in a message of its own."""
+
+    _busy_since = ""
+
+    def _publish_status(self, status: str, channel: str, parent: Any = None) -> None:
+        asked = self.get_parent(channel).get("header", {}).get("msg_type")
+        if status == "busy" and asked == "execute_request" and parent is None:
+            self._busy_since = utcnow().isoformat()
+        else:
+            super()._publish_status(status, channel, parent)
+
+    def _publish_execute_input(self, code: str, parent: Any, execution_count: int) -> None:
+        assert self.session is not None
+        content = {"code": code, "execution_count": execution_count}
+        topic, since = self._topic("execute_input"), {BUSY_SINCE: self._busy_since}
+        self.session.send(self.iopub_socket, "execute_input", content, parent=parent, ident=topic, metadata=since)
+
+
 class Application(IPKernelApp):
     """ipykernel's application, which reads the usual command lines without learning all others."""
 
@@ -69,6 +92,11 @@ class Application(IPKernelApp):
         """Redirect the streams, as ipykernel does, into `OutStream`."""
         self.outstream_class = f"{OutStream.__module__}.{OutStream.__name__}"
         super().init_io()
+
+    def init_kernel(self) -> None:
+        """Make the kernel, an `IPythonKernel` of this module."""
+        self.kernel_class = IPythonKernel
+        super().init_kernel()
 
     def init_shell(self) -> None:
         """Set the shell, which answers once what ipykernel and IPython both ask."""

@@ -12,6 +12,9 @@ from course.grading.sandbox.spec import Confines
 
 LONGEST = 2**20
 
+BUSY_SINCE = "busy_since"
+"""In the metadata of the message that a cell begins: when the kernel turned to it, which needs no message then."""
+
 
 @dataclass(frozen=True)
 class Order:
