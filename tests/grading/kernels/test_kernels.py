@@ -99,6 +99,20 @@ def test_a_cell_is_translated_once_and_anew_when_it_runs_again():
     assert list(map(printed, outputs)) == ["", "said\n", "2\n", "", "said\nsaid\n"]
 
 
+def test_a_cell_says_when_it_ran_as_nbclient_has_it_whatever_the_kernel_claims():
+    forge = (
+        "import ipykernel.ipkernel; kernel = get_ipython().kernel; send = kernel.session.send\n"
+        "forged = lambda *a, metadata=None, **k: send(*a, metadata=metadata and {'busy_since': ['<b>']}, **k)\n"
+        "kernel.session.send = forged"
+    )
+    outcome, _ = run("1 + 1", forge, "1 + 1")
+    cells = nbformat.reads(outcome.notebook.decode(), as_version=4).cells
+    first, last = (cells[index].metadata.execution for index in (0, 2))
+    assert first["iopub.status.busy"] <= first["iopub.execute_input"] <= first["iopub.status.idle"]
+    assert set(first) - set(last) == {"iopub.status.busy"}
+    assert [cell.execution_count for cell in cells] == [1, 2, 3]
+
+
 def test_what_is_printed_stands_in_order_whoever_prints_and_flushes():
     source = (
         "import sys, threading\n"
