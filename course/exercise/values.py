@@ -143,6 +143,8 @@ class _Encoder:
             self.cut = f"{_type_name(value)}{CUT}"
             return ["other", self.cut]
         try:
+            if (kind := type(value)) is int or kind is str:  # most values are of these types
+                return [kind.__name__, str(value)]
             return self._tree(value, depth)
         except RecursionError:
             raise
@@ -155,8 +157,6 @@ class _Encoder:
             return ["none"]
         if kind is bool:
             return ["bool", value]
-        if kind is int or kind is str:  # most values are of these types, and what follows tries many others
-            return [kind.__name__, str(value)]
         if kind is list or kind is tuple:
             return [kind.__name__, self._items(value, depth)]
         if isinstance(value, Tensor):

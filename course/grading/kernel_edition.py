@@ -88,9 +88,17 @@ def answer_key(topic: Topic, package: Path) -> Path:
     with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as making:
         write_key(Path(making), topic)
         Path(making, f"{topic.name}.key").replace(place)
-    for path in sorted(earlier, key=lambda path: path.stat().st_mtime)[:-EARLIER_KEYS]:
+    for path in sorted(earlier, key=_written)[:-EARLIER_KEYS]:
         path.unlink(missing_ok=True)
     return place
+
+
+def _written(path: Path) -> float:
+    """When a file was written; long ago, if another process has removed it meanwhile."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def copy_package(package: Path, edition: Path) -> None:

@@ -154,6 +154,19 @@ def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, m
     assert made_after("exercise/runner.py") == set(keys)
 
 
+def test_a_key_that_another_process_removes_meanwhile_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
+    monkeypatch.setattr(
+        "course.hidden.write_key", lambda folder, topic: (folder / f"{topic.name}.key").write_bytes(b"")
+    )
+    topic, keys = TOPICS[0], tmp_path / kernel_edition.ANSWER_KEYS
+    keys.mkdir()
+    (keys / f"{topic.folder}-gone.key").symlink_to(keys / "nowhere")  # seen when the folder was listed
+    assert kernel_edition.answer_key(topic, PACKAGE).is_file()
+
+
 def test_it_can_be_read_by_a_sandboxed_user(edition: Path) -> None:
     assert edition.stat().st_mode & 0o055 == 0o055
 

@@ -19,7 +19,7 @@ from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.page_writer import PageWriter, for_feedback
 from course.grading.workers.start_early import FORKS
 
-DIED = "the process that wrote it ended, perhaps because memory is short. Use fewer --workers"
+DIED = "the process that wrote it alone ended, perhaps because memory is short"
 
 
 def write_one_by_one(config: Any, pages: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
