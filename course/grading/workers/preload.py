@@ -6,6 +6,7 @@ Imported by the fork server of `start_early`, or, where there is none, by each w
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -18,9 +19,13 @@ with exempt_from_gc():
 
     import course
     from course.grading.freshness.kept_hashes import state_of
+    from course.grading.problem import Problem
+    from course.grading.sandbox.probe import strongest
 
     for name in ("course.grading.execution.execute", "course.judge.session", "IPython.paths"):
         import_module(name)
     for minor in (4, 5):  # the first of its kind to be validated has the schema translated
         nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
     state_of(Path(course.__file__).parent)
+    with suppress(Problem):  # a worker says so of each task
+        strongest()
