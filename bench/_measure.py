@@ -35,13 +35,17 @@ class Measured:
 
 
 def measure(command: Sequence[str], folder: Path, **variables: str) -> Measured:
-    """Run `command` in `folder` and measure until it ends; what it prints goes to standard error if it fails."""
+    """Run `command` in `folder` and measure until it ends; what it prints goes to standard error if it fails.
+
+    The course is compiled as its modules are imported, unless it is already, as one that is installed is.
+    """
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before, busy = psutil.virtual_memory().used, _busy()
     used = [before]
     over = threading.Event()
     threading.Thread(target=_sample, args=(used, over), daemon=True).start()
     started = time.monotonic()
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env={**given, **variables}, capture_output=True, text=True)
     seconds = time.monotonic() - started
     over.set()
     if done.returncode:
