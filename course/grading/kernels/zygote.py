@@ -74,19 +74,21 @@ def warm_up() -> None:
         for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
             with contextlib.suppress(ImportError):
                 import_module(name)
-        _draw_inline()
-        keep_fonts(Path(os.environ["MPLCONFIGDIR"]))
+        _ready_to_draw()
         if threading.active_count() > 1:
             raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
 
 
-def _draw_inline() -> None:
-    """Figures become pictures in the notebook, as where a kernel imports matplotlib itself.
+def _ready_to_draw() -> None:
+    """Keep matplotlib's list of fonts, and have figures become pictures, as where a kernel imports matplotlib itself.
 
     Said here as the answer is looked up in every installed package.
     """
     matplotlib = sys.modules.get("matplotlib")
-    if matplotlib is not None and "matplotlib_inline.backend_inline" in sys.modules:
+    if matplotlib is None:
+        return
+    keep_fonts(Path(matplotlib.get_cachedir()))
+    if "matplotlib_inline.backend_inline" in sys.modules:
         matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
 
 
