@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -113,21 +113,21 @@ class NGramModel:
             ValueError: `ids` is not a LongTensor (T,).
         """
         _check_ids(ids)
-        counts = torch.bincount(ids, minlength=self.vocab_size) + torch.tensor(float(self.alpha))
-        total = counts.sum()
-        self.unigram = counts / total if total > 0 else torch.full_like(counts, 1 / self.vocab_size)  # (V,)
-        self.followers = Followers(ids, self.n, self.vocab_size)
-        self.asked: dict[int, Tensor] = {}  # what was answered before, (V,) by node
+        self.followers: Any = Tree(ids, self.n, self.vocab_size) if len(ids) > LONG else Table(ids, self.n)
+        weights = self.followers.unigrams(self.vocab_size) + torch.tensor(float(self.alpha))
+        total = weights.sum()
+        self.unigram = weights / total if total > 0 else torch.full_like(weights, 1 / self.vocab_size)  # (V,)
+        self.asked: dict[Any, Tensor] = {}  # what was answered before, (V,) by context
         return self
 
     def next_distribution(self, context: Tensor) -> Tensor:
         """P(next token | context): context (k,) for any k -> (V,), sums to one. Only its last n − 1 tokens matter."""
         distribution = self.unigram
-        for node in self.followers.path(context.tolist()):
-            if node not in self.asked:
-                seen, shares, remainder = self.followers[node]
-                self.asked[node] = (distribution * remainder).index_add_(0, seen, shares)
-            distribution = self.asked[node]
+        for known in self.followers.path(context.tolist()):
+            if known not in self.asked:
+                seen, shares, remainder = self.followers[known]
+                self.asked[known] = (distribution * remainder).index_add_(0, seen, shares)
+            distribution = self.asked[known]
         return distribution.clone()
 
 
@@ -136,8 +136,46 @@ def language_model(vocab_size: int) -> NGramModel:
     return NGramModel(n=5, vocab_size=vocab_size, alpha=0.1)
 
 
-class Followers:
-    """A tree of all contexts of up to n − 1 tokens, with what follows each. A child is longer by one older token.
+LONG = 10_000
+"""Tokens of a text from which on a `Tree` takes less time than a `Table`."""
+
+
+class Table:
+    """All contexts of up to n − 1 tokens, with the counts of what follows each."""
+
+    def __init__(self, ids: Tensor, n: int) -> None:
+        self.n = n
+        self.counts: dict[tuple[int, ...], dict[int, int]] = {}
+        tokens = ids.tolist()
+        for order in range(1, n + 1):
+            for gram, times in count_ngrams(tokens, order).items():
+                self.counts.setdefault(gram[:-1], {})[gram[-1]] = times
+
+    def unigrams(self, vocab_size: int) -> Tensor:
+        """How often each token was counted, (V,)."""
+        weights = torch.zeros(vocab_size)
+        for token, times in self.counts.get((), {}).items():
+            weights[token] = times
+        return weights
+
+    def path(self, context: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """A context's last token, its last two, and so on, as far as the text has them."""
+        for length in range(1, min(len(context), self.n - 1) + 1):
+            known = tuple(context[-length:])
+            if known not in self.counts:
+                return  # never seen, so no longer context was seen either
+            yield known
+
+    def __getitem__(self, context: tuple[int, ...]) -> tuple[Tensor, Tensor, float]:
+        """The tokens seen after a context, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one."""
+        counted = self.counts[context]
+        total = sum(counted.values()) + len(counted)
+        shares = [times / total for times in counted.values()]
+        return torch.tensor(list(counted)), torch.tensor(shares), len(counted) / total
+
+
+class Tree:
+    """The same as a tree, for long texts. A child is a context that is longer by one older token.
 
     A node is a number, and the empty context is 0. All followers stand in one tensor, ordered by node, so that a node
     only has to know its place there. A hundred thousand small tensors would take many times as long to make.
@@ -153,6 +191,7 @@ class Followers:
             node = 1 + len(self.longer) + place
             self.longer.update(zip(longer.tolist(), count(1 + len(self.longer))))
             counted.append((node * vocab_size + ids[length:]).unique(return_counts=True))
+        self.single = counted[0]
         pairs, counts = (torch.cat(parts) for parts in zip(*counted))
         nodes, self.tokens = pairs // vocab_size, pairs % vocab_size
         sizes = torch.bincount(nodes)  # N(h)
@@ -160,6 +199,11 @@ class Followers:
         self.shares = (counts / weights[nodes]).to(torch.get_default_dtype())
         self.remainders = (sizes / weights).tolist()
         self.ends = [0, *sizes.cumsum(0).tolist()]
+
+    def unigrams(self, vocab_size: int) -> Tensor:
+        """How often each token was counted, (V,)."""
+        tokens, times = self.single
+        return torch.zeros(vocab_size).index_add_(0, tokens, times.to(torch.get_default_dtype()))
 
     def path(self, context: Sequence[int]) -> Iterator[int]:
         """The nodes of a context's last token, its last two, and so on, as far as the text has them."""

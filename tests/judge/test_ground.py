@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import inspect
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
+import course
 from course import check
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import find
+from course.hidden import exercises, find
 from course.judge.ground import FOLLOWS, answer_with, following, ground_of, grounded
 from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
+from course.syllabus import TOPICS, Topic
 from tests.recorded import recorded
 
 FORWARD = """
@@ -222,3 +225,45 @@ def test_in_a_notebook_methods_are_read_and_models_known_by_their_class(notebook
     notebook("ElmanClassifier", ElmanClassifier)
     check("rnn_task", ElmanClassifier())
     assert "It uses your `softmax`" in capsys.readouterr().out
+
+
+ELSEWHERE = {("multi_head_attention_task", "MultiHeadAttention")}
+"""Answers that call an earlier one, where the reference does not."""
+
+
+def written(topic: Topic) -> dict[str, str]:
+    """The solution cells of a topic, by exercise."""
+    source = Path(course.__file__).parents[1] / "solutions" / f"{topic.folder}.py"
+    cells = source.read_text("utf-8").split("\n# %%")
+    return {cell.split('"')[1]: cell.partition("\n")[2] for cell in cells if cell.startswith(' solution="')}
+
+
+def counting(right, called: list[str]):
+    """The same function or class, which notes in `called` that it was."""
+
+    def call(*given, **named):
+        called.append("once")
+        return right(*given, **named)
+
+    def begin(self, *given, **named):
+        called.append("once")
+        right.__init__(self, *given, **named)
+
+    return type(right.__name__, (right,), {"__init__": begin}) if inspect.isclass(right) else call
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
+    """Else nobody could tell that an answer is right but for an earlier mistake."""
+    declared = {exercise.name: exercise for exercise in exercises(topic)}
+    for name, source in written(topic).items():
+        earlier = [*declared][: [*declared].index(name)] if name in declared else []
+        for ground in (other for other in earlier if ground_of(name, source, {other: wrong(other)})):
+            called: list[str] = []
+            counted = counting(declared[ground].reference, called)
+            answer = answer_with.__wrapped__(declared[name].reference, declared[ground].reference, counted)
+            if answer is None:
+                continue
+            for case in declared[name].cases(5):
+                run(case.script(declared[name].forbidden), answer)
+            assert bool(called) != ((name, ground) in ELSEWHERE), (name, ground)

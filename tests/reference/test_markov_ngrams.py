@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from course.reference import markov_ngrams
 from course.reference.markov_ngrams import (
     NGramModel,
+    Table,
+    Tree,
     count_ngrams,
     language_model,
     perplexity,
@@ -208,3 +211,14 @@ def test_more_context_helps_on_a_text_with_memory():
 def test_the_courses_own_choice():
     model = language_model(7)
     assert (model.n, model.vocab_size) == (5, 7)
+
+
+@given(texts.filter(bool), orders, st.lists(st.lists(st.integers(0, 4), max_size=7), max_size=5))
+def test_a_long_text_is_counted_otherwise_and_to_the_same_end(text, n, contexts):
+    short = NGramModel(n, VOCABULARY, 0.1).fit(ids_of(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(markov_ngrams, "LONG", 0)
+        long = NGramModel(n, VOCABULARY, 0.1).fit(ids_of(text))
+    assert (type(short.followers), type(long.followers)) == (Table, Tree)
+    for context in contexts:
+        assert_close(short.next_distribution(ids_of(context)), long.next_distribution(ids_of(context)))

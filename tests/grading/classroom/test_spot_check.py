@@ -78,4 +78,4 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     assert cli.main(["grade", TOPIC.folder, "--spot-check", "100%"]) == 0
     said = capsys.readouterr().out.partition("Spot check")[2]
     assert "bought: self_attention_task earns 0" in said and "honest: " not in said
-    assert "trained anew: bought, honest" in said
+    assert "trained again: bought, honest" in said

@@ -72,7 +72,7 @@ class NeedsNoSecondFit(reference.NGramModel):
     """Keeps to the first text."""
 
     def fit(self, ids):
-        return self if hasattr(self, "followers") and len(self.followers.tokens) else super().fit(ids)
+        return self if hasattr(self, "followers") and self.followers.counts else super().fit(ids)
 
 
 class SumsToLess(reference.NGramModel):
@@ -100,8 +100,8 @@ class TablesOfOnes(reference.NGramModel):
 
     def fit(self, ids):
         super().fit(ids)
-        sizes, remainders = torch.tensor(self.followers.ends).diff(), torch.tensor(self.followers.remainders)
-        self.followers.shares = ((1 - remainders) / sizes).repeat_interleave(sizes)
+        for context, counted in self.followers.counts.items():
+            self.followers.counts[context] = dict.fromkeys(counted, sum(counted.values()) / len(counted))
         self.unigram = (self.unigram > 0) / (self.unigram > 0).sum()
         return self
 
