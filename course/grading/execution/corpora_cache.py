@@ -21,8 +21,8 @@ from course.syllabus import Topic
 FILLED = "filled"
 """Folder of the cache with a note on each corpus it holds: from what state of the course, and as which entries."""
 
-GRADERS = ("editions", "answer-keys", "keys", "proofs", FILLED)
-"""Folders of the cache that are the grader's: states of the course, expected answers, proofs of tests, and notes."""
+GRADERS = ("editions", "answer-keys", "keys", "proofs", "hashes.json", "matplotlib", FILLED)
+"""What of the cache is the grader's: states of the course and their hashes, expected answers, proofs, fonts, notes."""
 
 FILLING = 300.0
 """Seconds that the making of a topic's corpora may take, before every notebook makes its own."""
