@@ -137,11 +137,11 @@ def language_model(vocab_size: int) -> NGramModel:
 
 
 LONG = 10_000
-"""Tokens of a text from which on a `Tree` takes less time than a `Table`."""
+"""Tokens of a text above which a `Tree` counts in place of a `Table`. It takes less time, and no `count_ngrams`."""
 
 
 class Table:
-    """All contexts of up to n − 1 tokens, with the counts of what follows each."""
+    """All contexts of up to n − 1 tokens, with what follows each, counted by `count_ngrams`."""
 
     def __init__(self, ids: Tensor, n: int) -> None:
         self.n = n

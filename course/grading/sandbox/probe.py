@@ -67,14 +67,19 @@ def how_executed(label: str) -> str:
     return f"Executed in a sandbox ({label})."
 
 
-@cache
 def strongest() -> Tier:
     """The strongest sandbox there is on this machine; `COURSE_SANDBOX` names a weaker one to be used."""
-    wanted = os.environ.get("COURSE_SANDBOX", "")
-    if wanted and wanted not in TIERS:
+    wanted = os.environ.get("COURSE_SANDBOX") or TIERS[0]
+    if wanted not in TIERS:
         raise Problem(f"COURSE_SANDBOX is {wanted!r}. Set it to one of {', '.join(TIERS)}")
+    return strongest_from(wanted)
+
+
+@cache
+def strongest_from(wanted: str) -> Tier:
+    """The strongest sandbox that is not above the tier `wanted`. A fork knows what its parent found out."""
     reasons: list[str] = []
-    for name in TIERS[TIERS.index(wanted) if wanted else 0 :]:
+    for name in TIERS[TIERS.index(wanted) :]:
         reason = probe_tier(name)
         if not reason:
             return Tier(name, tuple(reasons))
