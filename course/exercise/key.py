@@ -18,6 +18,7 @@ from .declaration import PUBLIC_SEED, Exercise
 from .laws import relative
 from .nested import leaves
 from .prediction import Prediction
+from .randomness import randomness_put_back
 from .recording import Recording
 from .runner import run
 from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
@@ -98,7 +99,8 @@ def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = F
         NoKey: the cases cannot be drawn or sent, or the reference raises where it should not.
     """
     try:
-        return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
+        with randomness_put_back():
+            return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
     except NoKey:
         raise
     except Exception as error:  # the declaration's own code

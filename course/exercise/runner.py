@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import math
 import os
-import random
 import time
 import traceback
 import warnings
@@ -23,6 +22,7 @@ from torch.nn.parameter import is_lazy
 from . import stand_ins
 from .held import bytes_held
 from .nested import leaves, mapped
+from .randomness import begin_anew, randomness_put_back
 from .recording import Raised, Recording
 from .script import Script, Step
 from .values import Generator, Ref, StandIn, decode, encode, plain
@@ -67,7 +67,8 @@ class _Run:
     def finish(self) -> Recording:
         started = time.perf_counter()
         raised = None
-        with _own_randomness(self.script.seed), warnings.catch_warnings():
+        with randomness_put_back(), warnings.catch_warnings():
+            begin_anew(self.script.seed)
             warnings.simplefilter("ignore")
             for step in self.script.steps:
                 try:
@@ -393,24 +394,6 @@ def _detached(value: Any) -> Any:
 def _stacked(results: list[Any]) -> Any:
     same = results and all(isinstance(r, Tensor) and r.shape == results[0].shape for r in results)
     return torch.stack([r.cpu() for r in results]) if same else results
-
-
-_SEEDERS = (random.seed, np.random.seed, torch.random.default_generator.manual_seed)
-"""As they were at first: `np.random.seed = 42` in a notebook puts a number in their place."""
-
-
-@contextmanager
-def _own_randomness(seed: int) -> Iterator[None]:
-    """Global random state of the script's own inside, the caller's own again after it."""
-    saved = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    for begin in _SEEDERS:
-        begin(seed)
-    try:
-        yield
-    finally:
-        random.setstate(saved[0])
-        np.random.set_state(saved[1])
-        torch.set_rng_state(saved[2])
 
 
 def _raised(error: BaseException, step: Step) -> Raised:

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec
 
 from torch import Tensor, nn
 
+from ..exercise.randomness import randomness_put_back
 from ..exercise.runner import run
 from ..exercise.script import Script
 from ..exercise.settings import as_torch_comes
@@ -137,6 +138,7 @@ watch_over(check)
 
 
 @as_torch_comes()
+@randomness_put_back()
 def public_verdict(name: str, answer: Any) -> Verdict:
     """The verdict of the public checks, judged in this process."""
     return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
@@ -167,6 +169,7 @@ def _source(answer: Any) -> str:
 
 
 @as_torch_comes()
+@randomness_put_back()
 def _serve(address: str, name: str, answer: Any) -> bool:
     """Answers the judge's scripts for `answer`; False when this check is not the one the judge waits for."""
     with socket.socket(socket.AF_UNIX) as connection:
