@@ -82,18 +82,26 @@ class CellNames:
     """What a cell's text says: whether it settles something for all others, and what it does with which names.
 
     What it mentions `at_once` it reads as it runs; what it mentions `within` functions, whenever they are called. What
-    `touched` names stand for it may have changed in place, and that may have other names as well. What is `given` to
-    any call, methods included, may have changed, too, and so may what the functions `called` have as their `effects`.
-    `fixed` names are those of imports, functions and classes, and `written` are names that it binds and never reads.
-    It may do nothing but set a seed for random numbers.
+    `touched` names stand for it may have changed in place, and that may have other names as well.
     """
 
     settles: bool
-    seeds: bool
     at_once: frozenset[str]
     within: frozenset[str]
     bound: frozenset[str]
     touched: frozenset[str]
+
+
+@dataclass(frozen=True)
+class CellCalls:
+    """What else a cell's text says to who reads it more carefully.
+
+    What is `given` to any call, methods included, may have changed, and so may what the functions `called` have as
+    their `effects`. `fixed` names are those of imports, functions and classes, and `written` are names that it binds
+    and never reads. It may do nothing but set a seed for random numbers.
+    """
+
+    seeds: bool
     given: frozenset[str]
     called: frozenset[str]
     fixed: frozenset[str]
@@ -107,22 +115,30 @@ def read_cell(source: str) -> CellNames | None:
     try:
         code = tree(source)
         at_once, within = _mentioned(source, code)
-        given, called = _calls(code)
         return CellNames(
             settles=_settles(code),
-            seeds=all(isinstance(statement, ast.Expr) for statement in code.body) and _callees(code) <= SEEDS,
             at_once=frozenset(at_once | _roundabout(code)),
             within=frozenset(within),
             bound=frozenset(_bound(code)),
             touched=frozenset(_touched(code)),
-            given=frozenset(given),
-            called=frozenset(called),
-            fixed=frozenset(_fixed(code)),
-            written=frozenset(_written(code)),
-            effects=tuple(_effects(code)),
         )
     except UNREADABLE:
         return None
+
+
+@lru_cache(maxsize=2000)
+def read_calls(source: str) -> CellCalls:
+    """A cell that is Python, read more carefully, which takes longer."""
+    code = tree(source)
+    given, called = _calls(code)
+    return CellCalls(
+        seeds=all(isinstance(statement, ast.Expr) for statement in code.body) and _callees(code) <= SEEDS,
+        given=frozenset(given),
+        called=frozenset(called),
+        fixed=frozenset(_fixed(code)),
+        written=frozenset(_written(code)),
+        effects=tuple(_effects(code)),
+    )
 
 
 def _settles(tree: ast.Module) -> bool:

@@ -18,7 +18,7 @@ from math import inf
 
 from nbformat import NotebookNode
 
-from course.grading.execution.cell_names import INDIRECT, CellNames, Effect, aliases, read_cell
+from course.grading.execution.cell_names import INDIRECT, CellNames, Effect, aliases, read_calls, read_cell
 from course.source import tree
 
 
@@ -36,7 +36,7 @@ def skippable(nb: NotebookNode, given: Collection[str], own: Collection[int] = (
     if len(read) < len(cells):
         return ()  # not Python as it stands: magics, or an unfinished line
     shows = {index: cell for index, cell in read.items() if not cell.settles and _is_given(cells[index], given)}
-    for index in _needed_by(own, read):
+    for index in _needed_by(own, cells, read):
         shows.pop(index, None)
     needed: dict[str, float] = {}
     for index in read.keys() - shows.keys():
@@ -63,30 +63,33 @@ def unsure(source: str) -> str:
     return "imports *" if any(alias.name == "*" for alias in aliases(tree(source))) else ""
 
 
-def _needed_by(own: Collection[int], read: Mapping[int, CellNames]) -> set[int]:
+def _needed_by(own: Collection[int], cells: Mapping[int, NotebookNode], read: Mapping[int, CellNames]) -> set[int]:
     """The cells that the `own` ones depend on, themselves included: a call may change all that it is given.
 
     Imports, functions and classes are not changed by that. Who calls a function may change what that does.
     """
+    if not own:
+        return set()
+    calls = {index: read_calls(cells[index].source) for index in read}
     bound = {name for cell in read.values() for name in cell.bound}
-    fixed = {name for cell in read.values() for name in cell.fixed} | (set(dir(builtins)) - bound)
+    fixed = {name for cell in calls.values() for name in cell.fixed} | (set(dir(builtins)) - bound)
     needed: dict[str, float] = {}
     taken: set[int] = set()
-    more = [index for index, cell in read.items() if own and (index in own or cell.seeds)]
+    more = [index for index, cell in calls.items() if index in own or cell.seeds]
     while more:
         for index in more:
-            _need(needed, read[index], index, but_for=read[index].written)
+            _need(needed, read[index], index, but_for=calls[index].written)
         taken.update(more)
         names = needed.keys() - fixed
-        effective = _effective(names, [effect for cell in read.values() for effect in cell.effects])
+        effective = _effective(names, [effect for cell in calls.values() for effect in cell.effects])
         more = [
             index
             for index, cell in read.items()
             if index not in taken
             and (
                 needed.keys() & cell.touched
-                or names & cell.given
-                or effective & cell.called
+                or names & calls[index].given
+                or effective & calls[index].called
                 or any(index < needed.get(name, -1) for name in cell.bound)
             )
         ]
