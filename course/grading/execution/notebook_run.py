@@ -295,6 +295,8 @@ class NotebookRun(NotebookClient):
         await asyncio.gather(*self._beside, return_exceptions=True)
         self.shutdown_kernel = "immediate"
         with contextlib.suppress(Exception):
+            if self.handle is not None:
+                self.handle.kill()  # where jupyter does, it sleeps afterwards
             await self._async_cleanup_kernel()
         if self._group:
             with contextlib.suppress(OSError):

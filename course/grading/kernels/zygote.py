@@ -1,12 +1,12 @@
 """A process that has imported everything a notebook needs, and forks kernels from itself on request.
 
-It is always a program started anew, never a fork of a grader, and what it has imported is what students may see: the
-student edition, no hidden tests. Until it forks it has one thread and runs no tensor operation that uses several, no
-event loop, and asks no accelerator whether it is there: none of these survives a fork.
+It is never a fork of a grader, and what it has imported is what students may see: the student edition, no hidden
+tests. Until it forks it has one thread and runs no tensor operation that uses several, no event loop, and asks no
+accelerator whether it is there: none of these survives a fork.
 
-Started as `python -m course.grading.kernels.zygote SOCKET DESCRIPTOR`: it listens on SOCKET as soon as it is ready, and
-ends when the other end of DESCRIPTOR is closed. The folder of SOCKET is its own, and is removed then: whoever made it
-may have been killed.
+Started as `python -m course.grading.kernels.zygote FOLDER`, or forked as said in `zygote_fork.py`: it listens on the
+socket `zygote` in the folder as soon as it is ready, and ends when nobody holds the lifeline there any more. The folder
+is removed then, as whoever made it may have been killed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from course.grading.kernels.environment import keep_fonts
 from course.grading.kernels.protocol import Line
 from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Supervisor
+from course.grading.kernels.zygote_fork import LIFELINE, SOCKET
 from course.grading.machine.lasting_imports import exempt_from_gc
 
 LIBRARIES = (
@@ -140,8 +141,14 @@ def _public_modules(package: str) -> list[str]:
     return names
 
 
+def main(folder: Path) -> None:
+    """Import everything, serve, and remove the folder in the end."""
+    lifeline = os.open(folder / LIFELINE, os.O_RDONLY | os.O_NONBLOCK)
+    warm_up()
+    serve(str(folder / SOCKET), lifeline)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]  # noqa: PTH109, as Python wrote it
-    warm_up()
-    serve(sys.argv[1], int(sys.argv[2]))
-    shutil.rmtree(Path(sys.argv[1]).parent, ignore_errors=True)
+    main(Path(sys.argv[1]))

@@ -13,21 +13,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import course
 from course.grading.kernels.environment import matplotlib_folder
 from course.grading.kernels.protocol import Line, Order
 from course.grading.kernels.resource_watch import Excess
+from course.grading.kernels.zygote_fork import ALIVE, LIFELINE, LOG, SOCKET, Forked, is_free, order
 
 if sys.platform != "win32":
     import fcntl
-
-ALIVE = "alive"
-"""A file beside a zygote's address, locked as long as it lives: who shares it did not start it, and must know."""
 
 PATIENCE = 60.0
 """Seconds a zygote may take to import everything, and a supervisor to answer."""
@@ -106,39 +104,38 @@ class ZygoteClient:
     def __init__(self, address: str, environment: Mapping[str, str]) -> None:
         self.address, self.environment = address, environment
         self.key = key_of(environment)
-        self.process: subprocess.Popen[bytes] | None = None
-        self._lifeline: socket.socket | None = None
+        self.process: subprocess.Popen[bytes] | Forked | None = None
+        self._lifeline: BinaryIO | None = None
 
     @classmethod
-    def begin(cls, environment: Mapping[str, str]) -> ZygoteClient:
-        """Start a zygote for kernels with such an environment; it ends with this process."""
-        folder = Path(tempfile.mkdtemp(prefix="zygote-"))
-        client = cls(str(folder / "zygote"), environment)
-        client._start()
+    def begin(cls, environment: Mapping[str, str], begin_server: Callable[[], None] | None = None) -> ZygoteClient:
+        """Start a zygote for kernels with such an environment; it ends with this process.
+
+        Args:
+            begin_server: begins the server of a class's workers, which forks the zygote; else it is a program.
+        """
+        client = cls(str(Path(tempfile.mkdtemp(prefix="zygote-"), SOCKET)), environment)
+        client._begin(begin_server)
         return client
 
     def mend(self) -> None:
         """Start another zygote at the same address, should the one that was begun here and listened have ended."""
         if self.gone and Path(self.address).exists():
             Path(self.address).unlink()
-            self._start()
+            self._begin()
 
-    def _start(self) -> None:
+    def expect_no_fork(self) -> None:
+        """Start a zygote as a program, should no server have forked the one that was ordered."""
+        if isinstance(self.process, Forked) and self.process.take_back():
+            self._begin()
+
+    def _begin(self, begin_server: Callable[[], None] | None = None) -> None:
         folder = Path(self.address).parent
-        self._lifeline, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "course.grading.kernels.zygote", self.address, str(theirs.fileno())]
-        with theirs, (folder / "log").open("wb") as log, (folder / ALIVE).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
-            self.process = subprocess.Popen(
-                command,
-                env=_at_home(self.environment, folder),
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                pass_fds=[theirs.fileno(), lock.fileno()],
-                start_new_session=True,
-            )
+        (folder / LIFELINE).unlink(missing_ok=True)
+        os.mkfifo(folder / LIFELINE, 0o600)
+        self._lifeline = os.fdopen(os.open(folder / LIFELINE, os.O_RDWR | os.O_NONBLOCK), "r+b", buffering=0)
+        environment = _at_home(self.environment, folder)
+        self.process = order(folder, environment, begin_server) if begin_server else _program(folder, environment)
 
     @property
     def gone(self) -> bool:
@@ -150,7 +147,7 @@ class ZygoteClient:
         """Whether its zygote ended before it listened: another would, too. Of one that was closed nothing is left."""
         if Path(self.address).exists() or not Path(self.address).parent.is_dir():
             return False
-        return self.gone if self.process is not None else _is_free(Path(self.address).with_name(ALIVE))
+        return self.gone if self.process is not None else is_free(Path(self.address).with_name(ALIVE))
 
     def kernel(self, order: Order) -> Handle:
         """A kernel forked from the zygote, which may still have to import everything.
@@ -189,19 +186,25 @@ class ZygoteClient:
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
-            lines = Path(self.address).with_name("log").read_text(errors="replace").strip().splitlines()
+            lines = Path(self.address).with_name(LOG).read_text(errors="replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""
 
 
-def _is_free(lock: Path) -> bool:
-    """Whether a file is there, and nobody holds it locked."""
-    try:
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def _program(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A zygote started anew in a folder of its own."""
+    with (folder / LOG).open("wb") as log, (folder / ALIVE).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
+        return subprocess.Popen(
+            [sys.executable, "-m", "course.grading.kernels.zygote", str(folder)],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=[lock.fileno()],
+            start_new_session=True,
+        )
 
 
 VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JUDGE", "COURSE_NUMBER")
@@ -264,13 +267,16 @@ known_zygotes: list[ZygoteClient] = []
 _lock = threading.Lock()
 
 
-def zygote_for(environment: Mapping[str, str]) -> ZygoteClient:
-    """This process's client of a zygote for kernels with such an environment; only the last one is kept."""
+def zygote_for(environment: Mapping[str, str], begin_server: Callable[[], None] | None = None) -> ZygoteClient:
+    """This process's client of a zygote for kernels with such an environment; only the last one is kept.
+
+    Where one has to be begun, `begin_server` is what `ZygoteClient.begin` takes.
+    """
     with _lock:
         lost = bool(known_zygotes) and known_zygotes[-1].gone and not known_zygotes[-1].failed_to_start
         if not known_zygotes or lost or known_zygotes[-1].key != key_of(environment):
             close_all()
-            known_zygotes.append(ZygoteClient.begin(environment))
+            known_zygotes.append(ZygoteClient.begin(environment, begin_server))
         return known_zygotes[-1]
 
 

@@ -13,35 +13,41 @@ from course.syllabus import Topic
 FORKS = sys.platform == "linux"
 """Whether workers and kernels are forked; elsewhere each is begun anew."""
 
+LIBRARIES = "course.grading.workers.preload_libraries"
 PRELOAD = "course.grading.workers.preload"
-"""What the server that workers are forked from has imported."""
+"""What the server that workers are forked from imports, one after the other."""
+
+_begun = False
+"""Whether this process has begun such a server, or is about to."""
 
 
 def get_ready(topic: Topic, policy: str) -> None:
     """Begin the server that workers are forked from, and a zygote for the kernels of a topic's notebooks.
 
-    The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
+    The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another. A
+    server that is only now begun forks the zygote, for which one import of torch does for both.
     """
     if not FORKS:
         return
     from multiprocessing.forkserver import ensure_running
 
     from course.grading.kernel_edition import assemble
-
-    edition = assemble([topic])
-    origin_of_workers()  # which tells the server what to import
-    ensure_running()
-
     from course.grading.kernels.environment import environment
     from course.grading.kernels.zygote_client import zygote_for
 
+    edition = assemble([topic])
+    is_first = not (_begun or sys.flags.ignore_environment)
+    origin_of_workers()
     with tempfile.TemporaryDirectory() as home:
-        zygote_for(environment(Path(home), edition, None, policy))
+        zygote_for(environment(Path(home), edition, None, policy), ensure_running if is_first else None)
+    ensure_running()
 
 
 def origin_of_workers() -> Any:
     """How worker processes come to be: where there is a fork server, from one that has imported their hands."""
+    global _begun
     context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
     if FORKS:
-        context.set_forkserver_preload([PRELOAD])
+        _begun = True
+        context.set_forkserver_preload([LIBRARIES, PRELOAD])
     return context

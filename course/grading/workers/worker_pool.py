@@ -169,11 +169,15 @@ class LocalCrew:
         for seconds in (*PAUSES, None):
             try:
                 with delay_signals():  # a process that is begun halfway is nobody's to end
-                    return self.pool.submit(execute_task, task)
+                    future = self.pool.submit(execute_task, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
                     time.sleep(seconds)
                     self._begin_anew()
+            else:
+                if self.zygote:
+                    self.zygote.expect_no_fork()  # the server has forked processes, and imported all before
+                return future
         raise Fault("worker processes end as soon as they start, perhaps because memory is short. Use fewer --workers")
 
     def renew(self) -> None:

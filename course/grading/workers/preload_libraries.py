@@ -1,0 +1,18 @@
+"""Preloaded first by the fork server: the libraries that workers and kernels share, before anything of the course."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+from importlib import import_module
+
+from course.grading.kernels.zygote_fork import fork_where_ordered
+
+LIBRARIES = ("torch", "safetensors.torch", "IPython.paths", "jupyter_client.asynchronous")
+
+atexit.register(os._exit, 0)  # to tidy up what was imported takes time, and nobody needs it
+gc.disable()  # until what is preloaded next has imported the rest
+for name in LIBRARIES:
+    import_module(name)
+fork_where_ordered()
