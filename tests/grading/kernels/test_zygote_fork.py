@@ -81,11 +81,11 @@ def in_a_grader(source: str, *steps: str) -> tuple[str, str, Any]:
     """What kind of process a new grader's zygote is, why its kernel started cold, if it did, and what a cell prints."""
     kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nb = new_notebook(cells=[new_code_cell(source)], metadata={"kernelspec": kernelspec})
-    environment = {**os.environ, "GRADER_PASSWORD": SECRET}
     done = subprocess.run(
         [sys.executable, "-c", GRADER, *steps],
         input=Task("06_self_attention", notebook_bytes(nb)).to_bytes(),
-        env=environment,
+        env={**os.environ, "GRADER_PASSWORD": SECRET},
+        cwd=Path(sys.prefix),  # away from the repository, so that `course` is the installed one
         capture_output=True,
         check=True,
     )
