@@ -106,7 +106,7 @@ def serve(address: str, lifeline: int) -> None:
                 return
             connection, _ = server.accept()
             if _is_stranger(connection) and os.fork() == 0:
-                _become_supervisor(server, lifeline, connection)
+                _become_supervisor(connection)
             connection.close()
 
 
@@ -121,12 +121,12 @@ def _is_stranger(connection: socket.socket) -> bool:
     return bool(line) and os.getpid() not in line
 
 
-def _become_supervisor(server: socket.socket, lifeline: int, connection: socket.socket) -> None:
+def _become_supervisor(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        server.close()
-        os.close(lifeline)
+        for first, last in ((3, connection.fileno()), (connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))):
+            os.closerange(first, last)  # the lock that tells that the zygote lives is none of the supervisor's
         Supervisor(Line(connection), become_kernel).serve()
         status = 0
     finally:

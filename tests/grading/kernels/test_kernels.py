@@ -37,6 +37,7 @@ from course.grading.kernel_edition import assemble
 from course.grading.kernels import environment as kernels
 from course.grading.kernels import provisioner, zygote_client
 from course.grading.kernels.protocol import Order
+from course.grading.kernels.zygote_fork import ALIVE, is_free
 from course.grading.problem import Problem
 from course.grading.sandbox import probe as tiers
 from course.grading.sandbox.probe import strongest
@@ -204,6 +205,20 @@ def test_a_zygote_that_dies_while_it_imports_is_not_waited_for(monkeypatch, tmp_
         asked.kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), environment))
     assert zygote_client.zygote_for(environment) is begun
     zygote_client.close_all()
+
+
+def test_that_a_zygote_died_shows_while_kernels_of_its_live(tmp_path):
+    begun = zygote_client.ZygoteClient.begin(dict(os.environ))
+    handle = begun.kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), dict(os.environ)))
+    try:
+        assert not is_free(Path(begun.address).with_name(ALIVE))
+        assert begun.process is not None
+        begun.process.kill()
+        begun.process.wait()
+        assert handle.poll() is None and is_free(Path(begun.address).with_name(ALIVE))
+    finally:
+        handle.kill()
+        begun.close()
 
 
 def test_after_a_class_the_next_one_begins_a_zygote_of_its_own():

@@ -32,16 +32,20 @@ from course.grading.workers.worker_pool import crew
 from course.syllabus import find_topic
 
 if __name__ == "__main__":
-    topic, home = find_topic("06_self_attention"), Path(tempfile.mkdtemp())
+    topic, home, task = find_topic("06_self_attention"), Path(tempfile.mkdtemp()), sys.stdin.buffer.read()
     for step in sys.argv[1:]:
         if step == "get ready":
             get_ready(topic, "checkpoint")
         elif step == "wait":
             time.sleep(0.3)
-        else:
+        elif step == "kill the server":
             os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
     with crew(1, environment=lambda: environment(home, assemble([topic]), None, "checkpoint")) as hired:
-        outcome = hired.submit(sys.stdin.buffer.read()).result()
+        outcome = hired.submit(task).result()
+        if sys.argv[-1] == "lose the zygote":
+            hired.zygote.process.kill()
+            hired.zygote.process.wait(5.0)
+            outcome = hired.submit(task).result()
         kind = type(hired.zygote.process).__name__
     sys.stdout.buffer.write(kind.encode() + b"\\n" + outcome)
 """
@@ -71,7 +75,7 @@ print(json.dumps({
                      for name, module in sys.modules.items() if name.partition(".")[0] == "course"}),
     "path": sys.path,
     "hash": hash("a word"),
-    "open": sorted(re.sub(r"\d+", "0", name) for name in opened()),
+    "open": sorted({re.sub(r"\d+", "0", name) for name in opened()}),
     "secrets": [any(re.search(word + rb"-[0-9a-f]{32}", part) for part in readable()) for word in words],
 }))
 """
@@ -109,6 +113,10 @@ def test_its_kernels_find_nothing_that_those_of_a_program_would_not():
 @pytest.mark.parametrize("later", [(), ("wait",)])
 def test_a_server_that_dies_before_it_forks_is_done_without(later):
     assert in_a_grader("print(1)", "get ready", "kill the server", *later) == ("Popen", "", "1\n")
+
+
+def test_one_that_dies_is_begun_anew_as_a_program():
+    assert in_a_grader("print(1)", "get ready", "lose the zygote") == ("Popen", "", "1\n")
 
 
 def test_a_server_that_is_there_already_is_not_waited_for():
