@@ -100,11 +100,12 @@ def order(folder: Path, environment: Mapping[str, str], begin_server: Callable[[
     (folder / ALIVE).touch()
     (folder / _ORDER).write_text(json.dumps(dict(environment)))
     own = dict(os.environ)
-    of_the_server = {name: own[name] for name in ("PYTHONPATH", "COURSE_SANDBOX") if name in own}
-    of_a_zygote = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+    servers = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+    servers.update((name, value) for name, value in own.items() if name in ("PYTHONPATH", "COURSE_SANDBOX"))
     try:
         os.environ.clear()
-        os.environ.update({**of_a_zygote, **of_the_server, FORK_IN: str(folder)})
+        os.environ.update(servers)
+        os.environ[FORK_IN] = str(folder)
         begin_server()
     finally:
         os.environ.clear()
