@@ -213,7 +213,7 @@ FIRST_CELLS = {
     "course.blocks.vit",
     *("course.exercise", "course.exercise.held"),
     *("course.exercise.declaration", "course.exercise.key", "course.exercise.modules", "course.exercise.nested"),
-    *("course.exercise.prediction", "course.exercise.recording"),
+    *("course.exercise.prediction", "course.exercise.randomness", "course.exercise.recording"),
     *("course.exercise.rng", "course.exercise.runner", "course.exercise.script", "course.exercise.settings"),
     *("course.exercise.stand_ins", "course.exercise.translation", "course.exercise.values", "course.exercise.watch"),
     *("course.exercise.weights", "course.exercise.wire"),
