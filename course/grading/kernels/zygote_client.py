@@ -78,10 +78,13 @@ class Handle:
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Take the kernel down with everything it started, and wait until it is gone."""
+        """Take the kernel down with everything it started, and wait until all of that is gone."""
         if self.poll() is None:
             self._line.say(signal=int(signal.SIGKILL))
             self.wait(5.0)
+        deadline = time.monotonic() + 5.0
+        while not self._line.closed and time.monotonic() < deadline:  # its supervisor hangs up when it has killed all
+            self._line.hear(0.05)
         self._line.close()
 
     def cell(self, seconds: float | None) -> None:
