@@ -144,9 +144,18 @@ def _public_modules(package: str) -> list[str]:
 def main(folder: Path) -> None:
     """Import everything, serve, and remove the folder in the end."""
     lifeline = os.open(folder / LIFELINE, os.O_RDONLY | os.O_NONBLOCK)
-    warm_up()
-    serve(str(folder / SOCKET), lifeline)
+    if _is_held(lifeline):
+        warm_up()
+        serve(str(folder / SOCKET), lifeline)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_held(lifeline: int) -> bool:
+    """Whether somebody holds the other end. Where nobody has since this one was opened, to wait would never tell."""
+    try:
+        return bool(os.read(lifeline, 1))
+    except BlockingIOError:
+        return True
 
 
 if __name__ == "__main__":

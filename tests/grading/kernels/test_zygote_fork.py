@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ if __name__ == "__main__":
             get_ready(topic, "checkpoint")
         elif step == "wait":
             time.sleep(0.3)
+        elif step == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
         elif step == "kill the server":
             os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
     with crew(1, environment=lambda: environment(home, assemble([topic]), None, "checkpoint")) as hired:
@@ -113,6 +117,17 @@ def test_its_kernels_find_nothing_that_those_of_a_program_would_not():
 @pytest.mark.parametrize("later", [(), ("wait",)])
 def test_a_server_that_dies_before_it_forks_is_done_without(later):
     assert in_a_grader("print(1)", "get ready", "kill the server", *later) == ("Popen", "", "1\n")
+
+
+def test_a_grader_that_is_killed_before_the_fork_leaves_nothing_behind(tmp_path):
+    command = [sys.executable, "-c", GRADER, "get ready", "die"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    died = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert died.returncode == -signal.SIGKILL and list(tmp_path.glob("zygote-*"))
+    deadline = time.monotonic() + 30
+    while (left := list(tmp_path.glob("zygote-*"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
 
 
 def test_one_that_dies_is_begun_anew_as_a_program():
