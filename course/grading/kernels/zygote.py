@@ -29,7 +29,7 @@ from course.grading.kernels.environment import keep_fonts
 from course.grading.kernels.protocol import Line
 from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Supervisor
-from course.grading.kernels.zygote_fork import LIFELINE, SOCKET
+from course.grading.kernels.zygote_fork import LIFELINE, SOCKET, close_others
 from course.grading.machine.lasting_imports import exempt_from_gc
 
 LIBRARIES = (
@@ -125,8 +125,7 @@ def _become_supervisor(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for first, last in ((3, connection.fileno()), (connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))):
-            os.closerange(first, last)  # the lock that tells that the zygote lives is none of the supervisor's
+        close_others(connection.fileno())  # the lock that tells that the zygote lives is none of the supervisor's
         Supervisor(Line(connection), become_kernel).serve()
         status = 0
     finally:

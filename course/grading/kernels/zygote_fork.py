@@ -1,4 +1,4 @@
-"""A zygote forked from the server of a class's workers, when that has imported libraries and nothing of the course.
+"""A zygote forked from the server of a class's workers, when that has imported libraries and nothing of the judge.
 
 Server and zygote both need torch, and to import it takes a second of processor time. A class begins sooner where one
 of them imports it for both. The server is a program started anew, with the environment of a zygote instead of the
@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,15 +48,15 @@ class Forked:
         """Zero when it has ended, None while it lives or is still to come."""
         return 0 if not (self.folder / _ORDER).exists() and is_free(self.folder / ALIVE) else None
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = inf) -> int:
         """Wait for the end.
 
         Raises:
             subprocess.TimeoutExpired: it lives longer than so many seconds.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = time.monotonic() + timeout
         while (status := self.poll()) is None:
-            if timeout is not None and deadline is not None and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise subprocess.TimeoutExpired("zygote", timeout)
             time.sleep(0.01)
         return status
@@ -151,8 +152,13 @@ def _keep_only(lock: int, log: Path) -> None:
     said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for place, descriptor in enumerate((null, null, said)):
         os.dup2(descriptor, place)
-    os.closerange(3, lock)
-    os.closerange(lock + 1, os.sysconf("SC_OPEN_MAX"))
+    close_others(lock)
+
+
+def close_others(kept: int) -> None:
+    """Close all descriptors but the three standard ones and this one."""
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _take_over(environment: dict[str, str], folder: Path) -> None:

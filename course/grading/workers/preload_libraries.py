@@ -1,4 +1,4 @@
-"""Preloaded first by the fork server: the libraries that workers and kernels share, before anything of the course."""
+"""Preloaded first by the fork server: the libraries that workers and kernels share, before anything of the judge."""
 
 from __future__ import annotations
 

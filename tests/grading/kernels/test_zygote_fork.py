@@ -34,7 +34,7 @@ from course.grading.workers.worker_pool import crew
 from course.syllabus import find_topic
 
 if __name__ == "__main__":
-    topic, home, task = find_topic("06_self_attention"), Path(tempfile.mkdtemp()), sys.stdin.buffer.read()
+    topic, home, task = find_topic("06_self_attention"), tempfile.TemporaryDirectory(), sys.stdin.buffer.read()
     for step in sys.argv[1:]:
         if step == "get ready":
             get_ready(topic, "checkpoint")
@@ -44,7 +44,7 @@ if __name__ == "__main__":
             os.kill(os.getpid(), signal.SIGKILL)
         elif step == "kill the server":
             os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
-    with crew(1, environment=lambda: environment(home, assemble([topic]), None, "checkpoint")) as hired:
+    with crew(1, environment=lambda: environment(Path(home.name), assemble([topic]), None, "checkpoint")) as hired:
         outcome = hired.submit(task).result()
         if sys.argv[-1] == "lose the zygote":
             hired.zygote.process.kill()
