@@ -31,6 +31,7 @@ from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.problem import Problem
+from course.grading.workers.start_early import FORKS
 from course.grading.workers.worker_pool import LocalCrew
 from tests.few import few
 
@@ -308,10 +309,39 @@ def test_a_polite_signal_ends_the_grader_with_its_own_status_and_nothing_left(
     _, said = grader.communicate(timeout=60)
     assert grader.returncode == status
     assert "Traceback" not in said and "stopped" in said and "goes on from here" in said
+    assert _left(grader.pid) == [] and list(short.iterdir()) == []
+
+
+@pytest.mark.skipif(not FORKS, reason="workers are forked on Linux only")
+@pytest.mark.parametrize("after", [0.0, 0.5])
+def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbed, tmp_path, after):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    grader = subprocess.Popen(
+        [sys.executable, "-m", "course", "grade", TOPIC.folder],
+        cwd=root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=partial(heeding, signal.SIGINT),
+    )
+    deadline = time.monotonic() + 60
+    while not any("forkserver" in command for command in _session(grader.pid)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(after)
+    os.killpg(grader.pid, signal.SIGINT)  # as a terminal does, to the server that is importing, too
+    _, said = grader.communicate(timeout=60)
+    stopped = "stopped. What is done is kept, and the next run goes on from here"
+    assert (grader.returncode, said) == (130, f"course grade: {stopped}\n")
+    assert _left(grader.pid) == []
+
+
+def _left(leader: int) -> list[str]:
+    """The commands of a session that still run ten seconds after they were asked to end."""
     deadline = time.monotonic() + 10
-    while (left := _session(grader.pid)) and time.monotonic() < deadline:
+    while (left := _session(leader)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert left == [] and list(short.iterdir()) == []
+    return left
 
 
 def _session(leader: int) -> list[str]:

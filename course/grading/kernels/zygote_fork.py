@@ -164,6 +164,7 @@ def close_others(kept: int) -> None:
 def _take_over(environment: dict[str, str], folder: Path) -> None:
     """Import from here on what a program with this environment would, beginning with the course."""
     before = {"", *os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the server does not hear it
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

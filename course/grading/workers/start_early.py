@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from course.grading.machine.shutdown import deaf_programs
 from course.syllabus import Topic
 
 FORKS = sys.platform == "linux"
@@ -29,18 +30,24 @@ def get_ready(topic: Topic, policy: str) -> None:
     """
     if not FORKS:
         return
-    from multiprocessing.forkserver import ensure_running
-
     from course.grading.kernel_edition import assemble
     from course.grading.kernels.environment import environment
     from course.grading.kernels.zygote_client import zygote_for
 
     edition = assemble([topic])
-    is_first = not (_begun or sys.flags.ignore_environment)
-    origin_of_workers()
+    forks_zygote = not (_begun or sys.flags.ignore_environment)
     with tempfile.TemporaryDirectory() as home:
-        zygote_for(environment(Path(home), edition, None, policy), ensure_running if is_first else None)
-    ensure_running()
+        zygote_for(environment(Path(home), edition, None, policy), begin_server if forks_zygote else None)
+    begin_server()
+
+
+def begin_server() -> None:
+    """Begin the server that workers are forked from, unless it runs."""
+    from multiprocessing.forkserver import ensure_running
+
+    origin_of_workers()
+    with deaf_programs():  # it imports for a second, and would end with a traceback
+        ensure_running()
 
 
 def origin_of_workers() -> Any:

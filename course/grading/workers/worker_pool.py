@@ -28,7 +28,7 @@ from course.grading.machine.faults import SHORT, Fault, advice_for
 from course.grading.machine.resources import cores_at_hand, memory_at_hand
 from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
-from course.grading.workers.start_early import FORKS, PRELOAD, origin_of_workers
+from course.grading.workers.start_early import FORKS, PRELOAD, begin_server, origin_of_workers
 
 EXPECTED = "expected"
 """Where, in a crew's folder, the keys to judge with are shared."""
@@ -169,6 +169,8 @@ class LocalCrew:
         for seconds in (*PAUSES, None):
             try:
                 with delay_signals():  # a process that is begun halfway is nobody's to end
+                    if FORKS:
+                        begin_server()
                     future = self.pool.submit(execute_task, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
