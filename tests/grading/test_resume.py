@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -37,6 +38,7 @@ from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 SETTINGS = {"timeout": 20, "secret": "the same for all"}
 SOFTMAX = (
@@ -230,49 +232,32 @@ def heeding(how: signal.Signals) -> None:
     signal.signal(how, signal.SIG_DFL)
 
 
-def killed(root: Path, how: signal.Signals, after: float) -> int | None:
-    """Grade, and send the signal after so many seconds; returns the status, None when it was done before."""
+def killed(root: Path, how: signal.Signals, after: float, temporary: Path) -> None:
+    """Grade, and send the signal after so many seconds; nothing is left, of processes or of temporary files."""
     grader = subprocess.Popen(
         [sys.executable, "-m", "tests.grading.crash", str(root)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(temporary)},
         start_new_session=True,
         preexec_fn=None if how == signal.SIGKILL else partial(heeding, how),
     )
     try:
         grader.wait(after)
-        return None
     except subprocess.TimeoutExpired:
         grader.send_signal(how)
-        return grader.wait(60)
+        grader.wait(60)
     finally:
         grader.kill()
+    assert soon_nothing(lambda: [*_at_work_in(temporary), *_ours(temporary)]) == [], f"after {after} s, {how.name}"
 
 
-def kill_until_done(root: Path, times: int, seconds: float, seed: int) -> None:
+def kill_until_done(root: Path, times: int, seconds: float, seed: int, temporary: Path) -> None:
     moments = random.Random(seed)
     for number in range(times):
         how = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[number % 3]
-        killed(root, how, moments.uniform(0.5, seconds))
-
-
-def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, tmp_path):
-    root, expected = undisturbed
-    root = shutil.copytree(root, tmp_path / "class")
-    kill_until_done(root, 5, 10.0, seed=1)
-    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)) == expected
-
-
-@pytest.mark.slow
-def test_killed_fifty_times_over_a_class_of_thirty(tmp_path):
-    root = make_class(tmp_path / "class", 30)
-    other = shutil.copytree(root, tmp_path / "undisturbed")
-    expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
-    for seed in range(10):
-        again = shutil.copytree(root, tmp_path / f"again{seed}")
-        kill_until_done(again, 5, 12.0, seed)
-        assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
+        killed(root, how, moments.uniform(0.5, seconds), temporary)
 
 
 @pytest.fixture
@@ -280,6 +265,24 @@ def short() -> Iterator[Path]:
     """A folder for temporary files with a path that sockets fit into."""
     with tempfile.TemporaryDirectory(prefix="t-") as folder:
         yield Path(folder)
+
+
+def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, tmp_path, short):
+    root, expected = undisturbed
+    root = shutil.copytree(root, tmp_path / "class")
+    kill_until_done(root, 5, 10.0, seed=1, temporary=short)
+    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)) == expected
+
+
+@pytest.mark.slow
+def test_killed_fifty_times_over_a_class_of_thirty(tmp_path, short):
+    root = make_class(tmp_path / "class", 30)
+    other = shutil.copytree(root, tmp_path / "undisturbed")
+    expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    for seed in range(10):
+        again = shutil.copytree(root, tmp_path / f"again{seed}")
+        kill_until_done(again, 5, 12.0, seed, short)
+        assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -309,7 +312,7 @@ def test_a_polite_signal_ends_the_grader_with_its_own_status_and_nothing_left(
     _, said = grader.communicate(timeout=60)
     assert grader.returncode == status
     assert "Traceback" not in said and "stopped" in said and "goes on from here" in said
-    assert _left(grader.pid) == [] and list(short.iterdir()) == []
+    assert soon_nothing(lambda: _session(grader.pid)) == [] and list(short.iterdir()) == []
 
 
 @pytest.mark.skipif(not FORKS, reason="workers are forked on Linux only")
@@ -333,15 +336,30 @@ def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbe
     _, said = grader.communicate(timeout=60)
     stopped = "stopped. What is done is kept, and the next run goes on from here"
     assert (grader.returncode, said) == (130, f"course grade: {stopped}\n")
-    assert _left(grader.pid) == []
+    assert soon_nothing(lambda: _session(grader.pid)) == []
 
 
-def _left(leader: int) -> list[str]:
-    """The commands of a session that still run ten seconds after they were asked to end."""
+def soon_nothing(left: Callable[[], list[T]]) -> list[T]:
+    """What is still left after ten seconds in which all of it should have gone."""
     deadline = time.monotonic() + 10
-    while (left := _session(leader)) and time.monotonic() < deadline:
+    while (found := left()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return left
+    return found
+
+
+def _ours(temporary: Path) -> list[Path]:
+    """What is left in a folder for temporary files, without what Python leaves, and the lesson of these tests."""
+    return [path for path in temporary.iterdir() if not path.name.startswith(("pymp-", "lesson-"))]
+
+
+def _at_work_in(temporary: Path) -> list[int]:
+    """The processes that began with this folder, or one in it, for temporary files."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if f"TMPDIR={temporary}".encode() in (process / "environ").read_bytes():
+                found.append(int(process.name))
+    return found
 
 
 def _session(leader: int) -> list[str]:
