@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from course.grading.gradebook.grades import Grade, StudentGrades
+from course.grading.problem import Problem
 from course.grading.roster.table import Table
 
 _Pair = tuple[int, str]
@@ -32,6 +33,9 @@ def match(
         identities: the columns of ids and emails.
         names: the columns of full names, which count where nobody shares them, in the file or in the gradebook.
         numbers: the columns of the platform's own ids, which may be others' here: only names come later.
+
+    Raises:
+        Problem: there are grades, and none of the rows could be anybody's here.
     """
     matching = _Matching(pupils)
     ids = {pupil.id: _keys((pupil.id, pupil.email)) for pupil in pupils}
@@ -41,7 +45,10 @@ def match(
     matching.tell(_values(table, numbers), ids, final=True)
     called = {pupil.id: _keys((pupil.sortable_name, pupil.full_name)) for pupil in pupils}
     matching.tell(_unshared(_values(table, names)), _unshared(called))
-    return matching.result()
+    result = matching.result()
+    if not (result.pupils or result.disputed) and any(pupil.grades for pupil in pupils):
+        raise Problem(f"{table.path} has no row of a student in this gradebook. Export it from this class's course")
+    return result
 
 
 def _values(table: Table, columns: Sequence[str]) -> dict[int, set[str]]:
