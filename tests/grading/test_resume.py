@@ -348,8 +348,12 @@ def soon_nothing(left: Callable[[], list[T]]) -> list[T]:
 
 
 def _ours(temporary: Path) -> list[Path]:
-    """What is left in a folder for temporary files, without what Python leaves, and the lesson of these tests."""
-    return [path for path in temporary.iterdir() if not path.name.startswith(("pymp-", "lesson-"))]
+    """The files that are left, without what Python leaves, and the lesson of these tests.
+
+    A folder that was made just before the kill, for workers yet to come, stays empty.
+    """
+    tops = (top for top in temporary.iterdir() if not top.name.startswith(("pymp-", "lesson-")))
+    return [path for top in tops for path in (top, *top.rglob("*")) if not path.is_dir()]
 
 
 def _at_work_in(temporary: Path) -> list[int]:

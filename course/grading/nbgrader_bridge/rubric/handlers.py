@@ -18,7 +18,7 @@ from tornado import web
 
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
-from course.grading.nbgrader_bridge.rubric.marks import Impossible, Marks, Outdated
+from course.grading.nbgrader_bridge.rubric.marks import AnswerMarks, Impossible, Outdated
 from course.grading.nbgrader_bridge.rubric.points import fault_of
 from course.outline import FILE, Faulty, Rubric, read_outline
 
@@ -54,7 +54,7 @@ class RubricHandler(BaseApiHandler):
         """Who looks at the page."""
         return grader_of(self.current_user)
 
-    def marks(self, submission_id: str) -> list[Marks]:
+    def marks(self, submission_id: str) -> list[AnswerMarks]:
         """The answers of a submission that have a rubric."""
         self.gradebook.db.expire_all()
         try:
@@ -64,7 +64,7 @@ class RubricHandler(BaseApiHandler):
         root = Path(self.coursedir.root)
         rubrics = rubrics_of(root, notebook.assignment.name)
         log = GradingLog(root)
-        found = [Marks(self.gradebook, notebook, name, rubric, log) for name, rubric in rubrics.items()]
+        found = [AnswerMarks(self.gradebook, notebook, name, rubric, log) for name, rubric in rubrics.items()]
         found = [one for one in found if one.are_there]
         for one in found:
             if fault := fault_of(rubrics[one.answer.question], one.grade.max_score):

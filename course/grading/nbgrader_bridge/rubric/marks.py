@@ -30,7 +30,7 @@ class Impossible(ValueError):
     """A change that cannot be made; the message is for the grader."""
 
 
-class Marks:
+class AnswerMarks:
     """What the gradebook has of an answer, with its rubric.
 
     Args:

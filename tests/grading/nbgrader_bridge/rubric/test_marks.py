@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
 from course.grading.nbgrader_bridge.rubric.handlers import grader_of
-from course.grading.nbgrader_bridge.rubric.marks import Impossible, Marks, Outdated
+from course.grading.nbgrader_bridge.rubric.marks import AnswerMarks, Impossible, Outdated
 from course.outline import Criterion, Rubric
 
 TOPIC, QUESTION = "06_self_attention", "self_attention_question"
@@ -34,16 +34,16 @@ def books(tmp_path: Path) -> Iterator[list[Gradebook]]:
         yield [one, other]
 
 
-def marks(book: Gradebook, folder: Path, rubric: Rubric = UP, student: str = "ada") -> Marks:
+def marks(book: Gradebook, folder: Path, rubric: Rubric = UP, student: str = "ada") -> AnswerMarks:
     notebook = book.find_submission_notebook(TOPIC, TOPIC, student)
-    return Marks(book, notebook, QUESTION, rubric, GradingLog(folder))
+    return AnswerMarks(book, notebook, QUESTION, rubric, GradingLog(folder))
 
 
-def now(one: Marks) -> tuple[float | None, str | None, bool]:
+def now(one: AnswerMarks) -> tuple[float | None, str | None, bool]:
     return one.grade.manual_score, one.comment.manual_comment, one.grade.needs_manual_grade
 
 
-def take(one: Marks, wording: str, grader: str = "ann", take: bool = True) -> None:
+def take(one: AnswerMarks, wording: str, grader: str = "ann", take: bool = True) -> None:
     one.change({"version": one.version, "criterion": wording, "take": take}, grader)
 
 
