@@ -353,7 +353,7 @@ def _ours(temporary: Path) -> list[Path]:
     A folder that was made just before the kill, for workers yet to come, stays empty.
     """
     tops = (top for top in temporary.iterdir() if not top.name.startswith(("pymp-", "lesson-")))
-    return [path for top in tops for path in (top, *top.rglob("*")) if not path.is_dir()]
+    return [Path(folder, name) for top in tops for folder, _, names in os.walk(top) for name in names]
 
 
 def _at_work_in(temporary: Path) -> list[int]:
