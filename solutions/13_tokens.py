@@ -36,7 +36,7 @@ from course.data.bpe_merges import trained_merges
 # | step | what there is | for `hug pug` |
 # |---|---|---|
 # | text | characters | `hug pug` |
-# | words | letters, digits or signs, each with the blank before it | `hug`, `␣pug` |
+# | words | letters, digits or signs, each with the space before it | `hug`, `␣pug` |
 # | bytes | numbers from 0 to 255 | `h·u·g`, `␣·p·u·g` |
 # | **pieces** | bytes that were merged | `hug`, `␣p·ug` |
 # | ids | the number of each piece | 257, 258, 256 |
@@ -57,7 +57,7 @@ print(f"{len(unknown) / len(words):.1%} of the held-out words are unknown, such 
 print(f"a held-out word has {len(held_out) / len(words):.1f} characters")
 
 # %% [markdown]
-# The function `words_of` comes with the course. It cuts a text into words, and nothing is lost, because each word keeps the blank before it. It is a simpler form of GPT-2's rule, which also splits *don't* after *n* and counts ½ as a number.
+# The function `words_of` comes with the course. It cuts a text into words, and nothing is lost, because each word keeps the space before it. It is a simpler form of GPT-2's rule, which keeps the *'t* of *don't* in one piece and counts ½ as a number.
 
 # %%
 print(words_of("It's 10.5 pesos,  né?"))
@@ -71,12 +71,12 @@ for character in "hé🙂":
     print(character, list(character.encode()))
 
 # %% [markdown]
-# So 256 symbols are enough for every text in the world. They are only too short. **Byte-pair encoding** (BPE) starts from the bytes and makes longer symbols. It finds the commonest pair of neighbours, gives the pair a number of
+# So 256 symbols are enough for every text in the world. But each of them holds little, so texts become long. **Byte-pair encoding** (BPE) starts from the bytes and makes longer symbols. It finds the commonest pair of neighbours, gives the pair a number of
 # its own, and repeats.
 #
 # ## A worked example
 #
-# Take the text `hug hug hug pug pun pun bun hugs`. Its words are `hug` (once), `␣hug` (twice), `␣pug` (once), `␣pun` (twice), `␣bun` (once) and `␣hugs` (once). The first word has no blank before it. Now count neighbours **within** words.
+# Take the text `hug hug hug pug pun pun bun hugs`. Its words are `hug` (once), `␣hug` (twice), `␣pug` (once), `␣pun` (twice), `␣bun` (once) and `␣hugs` (once). The first word has no space before it. Now count neighbours **within** words.
 # The pair u·g stands in `hug`, twice in `␣hug`, in `␣pug` and in `␣hugs`, so it occurs 5 times.
 #
 # | merge | commonest pair | count | others | the words afterwards |
@@ -87,7 +87,7 @@ for character in "hé🙂":
 # | 4 | ␣·hug | 3 | u·n 3 | `hug`, `␣hug`, `␣p·ug`, `␣p·u·n`, `␣·b·u·n`, `␣hug·s` |
 #
 # Three pairs were equally common at the third merge. Which one comes first? **The older pair wins.** Every piece has a number. Byte $b$ has the number $b$, the first merge makes piece 256, the second makes 257, and so on. Compare the numbers of
-# the first pieces, and then those of the second pieces. The blank is byte 32 and p is byte 112, so ␣·p is (32, 112). The pair ␣·hug is (32, 257) and u·n is (117, 110). So they come in this order.
+# the first pieces, and then those of the second pieces. The space is byte 32 and p is byte 112, so ␣·p is (32, 112). The pair ␣·hug is (32, 257) and u·n is (117, 110). So they come in this order.
 #
 # Such a rule looks like a trifle, but nearly half of the first thousand merges of a real text are decided by it. Two programs with different rules soon cut different pieces.
 #
@@ -333,7 +333,7 @@ bits = [bits_per_byte(costs[number], held_out) for number in numbers]
 show.tokens.units(numbers, perplexities, bits)
 
 # %% [markdown]
-# The two pictures show the same models and disagree. Believe the right one, because all models pay for the same bytes. The longer its pieces are, the further back a bigram model sees.
+# The two pictures show the same models and disagree. Believe bits per byte, on the right, because all models pay for the same bytes. The longer its pieces are, the further back a bigram model sees.
 #
 # ## BERT's way
 #
@@ -421,7 +421,7 @@ for index in (1, 10, 100, 241):
 # %% [markdown]
 # ### What a pair costs
 #
-# A word has two vectors, as in topic 02, but the roles are exchanged. Its row of $E$ is the word itself, the centre, and its row of $O$ is the word as a neighbour. In topic 02, $E$ held the neighbour. The score of a pair is the product of the two. Let $e = (1, 0)$ be the word, $o = (2, 0)$ its seen context, and $(1, 1)$ and $(0, -1)$
+# A word has two vectors, as in topic 02, but the roles are exchanged. They stand in two tables $E$ and $O$ of shape $(V, D)$. Row $w$ of $E$, called $e_w$, is the word itself, the centre. Row $c$ of $O$, called $o_c$, is the word as a neighbour. In topic 02, $E$ held the neighbour. The score of a pair is the product of the two. Let $e = (1, 0)$ be the word, $o = (2, 0)$ its seen context, and $(1, 1)$ and $(0, -1)$
 # two words of noise. With $\sigma(x) = 1 / (1 + e^{-x})$ the costs are these.
 #
 # | pair | score | should be | cost | |
@@ -603,14 +603,14 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # ## In your own words (about 10 minutes)
 #
 # Two language models were tested on the same English text. Model A has a perplexity of 30 for a piece, and its pieces hold 2.5 bytes on average. Model B has a perplexity of 80, and its pieces hold 4.2 bytes. (a) Which model is better? Show the calculation. (b) Both tokenisers were
-# trained on English. What happens when a user in Manila writes to them in Tagalog? Name one consequence for the cost and one for what the model can remember. Five to eight sentences.
+# trained on English. What happens when a user in Manila writes to them in Tagalog? Name one consequence for the cost and one for what the model can remember. Write six to ten sentences.
 
 # %% [markdown] question="tokens_question"
 # (a) Perplexities of different pieces do not compare, so I go over to bits for each byte. Model A pays $\log_2 30 = 4.91$ bits for a piece, and $4.91 / 2.5 = 1.96$ bits for a byte. Model B pays $\log_2 80 = 6.32$ bits for a piece, and $6.32 / 4.2 = 1.51$ for a byte. Model B is better, although
 # its perplexity is higher. It has to guess more at once and has to guess less often.
 #
 # (b) The merges were learned from English, so they join pairs that are common in English. Tagalog words fall into short pieces, and the same message takes more of them. Nothing is unknown, because every byte is a piece. But a service that charges for pieces charges more for the same
-# message, and it answers more slowly. A model that reads at most, say, 2,000 pieces holds less of a conversation in Tagalog, and forgets its beginning earlier. Each piece also says less, so the model needs more steps of reading to make out one word.
+# message, and it answers more slowly. A model that reads at most, say, 2,000 pieces holds less of a conversation in Tagalog, and forgets its beginning earlier.
 
 # %% [markdown]
 # ## What you built
@@ -629,7 +629,7 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # ## Going further
 #
 # - **The real thing.** Hugging Face's library `tokenizers` learns the same merges as your `train_bpe`, one by one. It works on characters, and it decides ties by the order of its alphabet. So hand it byte $b$ as the character `chr(0x4E00 + b)`. These 256 characters stand in the
-#   order of the bytes, and none of them is a blank. After `pip install tokenizers`, this prints `True`.
+#   order of the bytes, and none of them is a space. After `pip install tokenizers`, this prints `True`.
 #
 #   ```python
 #   import json

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 14 What lies beneath: hidden states and CTC
 #
-# Read this line aloud: `and a tuloe of itx bass classes if the uniqje argiment is true`. You had no trouble. The writer meant *tuple*, *its*, *unique* and *argument*, and cold fingers hit the keys beside. You never saw the
+# Read this line aloud: `and a tuloe of itx bass classes if the uniqje argiment is true`. You had no trouble. The writer meant *tuple*, *its*, *base*, *unique* and *argument*, and cold fingers hit the keys beside. You never saw the
 # letters that were meant. You saw their traces, you knew what English is like, and you worked backwards.
 #
 # Speech works in the same way. What a speaker says is hidden, and what arrives is sound. This notebook has three attempts at such problems. The first one is a program of 1966 that answers by rules and understands nothing. The second
-# one is a **hidden Markov model**, and it mends the line above. The third one listens to a telephone and writes down the number that was dialled, although it was never told when a digit begins.
+# one is a **hidden Markov model**, and it mends four of the five slips above. (*Bass* is a word, too, so it stays.) The third one listens to a telephone and writes down the number that was dialled, although it was never told when a digit begins.
 #
 # **You will**
 #
@@ -45,7 +45,7 @@ EXCHANGED = {"i": "you", "me": "you", "am": "are", "my": "your", "you": "I", "yo
 RULES = [
     (r"i need (.*)", "Why do you need {0}?"),
     (r"i am (.*)", "How long have you been {0}?"),
-    (r"my (mother|father) (.*)", "Tell me more about your {0}. What else do you know who {1}?"),
+    (r"my (mother|father) (.*)", "Tell me more about your {0}. Who else do you know who {1}?"),
     (r"because (.*)", "Is that the real reason, that {0}?"),
     (r".*", "Please go on."),
 ]
@@ -53,8 +53,8 @@ RULES = [
 # %% [markdown]
 # ### Exercise: `eliza` (about 10 minutes)
 #
-# Take the first rule whose pattern is found anywhere in the sentence. Capitals do not matter, neither here nor in the table of words. Exchange the words of each group by `EXCHANGED`, and put the groups into the answer. Only whole words count,
-# so *army* keeps its *my*. A comma behind a word hides nothing. Exchange each word once, because *my* that has become *your* must not become *my* again. Everything else stays as it was said. The last rule always matches.
+# Take the first rule whose pattern is found anywhere in the sentence. Capitals matter neither here nor in the table of words. Exchange the words of each group by `EXCHANGED`, and put the groups into the answer. Only whole words count,
+# so *army* keeps its *my*. A comma after a word hides nothing. Exchange each word once, because *my* that has become *your* must not become *my* again. Everything else stays as it was said. The last rule always matches.
 
 
 # %% solution="eliza"
@@ -100,7 +100,7 @@ for said in (
 # A **hidden Markov model** has two parts. The hidden states follow each other as in topic 01, by a table $A$ in which row $i$ says what follows state $i$. Each state then **emits** one symbol that we see, by a table $E$ in which row $j$ says
 # what state $j$ emits. A third table says where a path begins. Here a hidden state is one of $S$ values, and only its probability is known. In topic 03 it was a vector that the network computed.
 #
-# Take a typist who uses three keys, a, s and d. They lie side by side, so cold fingers sometimes hit a neighbour. Rows are what was meant, and each row sums to one.
+# Take a typist who uses three keys, a, s and d. They lie side by side, so cold fingers sometimes hit a neighbour. Each row is a letter that was meant. Its three *then* entries sum to one, and so do its three *hits* entries. The column *begins* sums to one, too.
 #
 # | | begins | then a | then s | then d | hits a | hits s | hits d |
 # |---|---|---|---|---|---|---|---|
@@ -114,7 +114,7 @@ for said in (
 # |---|---|---|---|---|---|---|---|
 # | probability, with `s d s` seen | 0.016 | 0.00512 | 0.00512 | 0.00512 | 0.00512 | 0.0008 | **0.03728** |
 #
-# The sum is the probability of the text. For $T$ letters and $S$ states there are $S^T$ paths, and for a line of 60 letters you cannot list them, and you need not. All paths that are in state $j$ at step $t$ go on in the same way, so it is enough to know their sum,
+# The sum is the probability of the text. For $T$ letters and $S$ states there are $S^T$ paths, and for a line of 60 letters you cannot list them, and you need not. All paths that are in state $j$ at step $t$ go on in the same way, so it is enough to know their sum. Let $x_t$ be the letter that was seen at step $t$. At the first step, $\alpha_1(j)$ is the probability to begin in $j$, times $E_j(x_1)$. From the second step on,
 #
 # $$\alpha_t(j) = E_j(x_t) \sum_i \alpha_{t-1}(i) \, A_{ij}, \qquad p(x) = \sum_j \alpha_T(j).$$
 #
@@ -205,7 +205,7 @@ print("best path:", *["asd"[i] for i in path[0]], f"  probability {score.exp().i
 # %% [markdown]
 # ## How sure are you?
 #
-# The best path has 43 % of the 0.03728. Do not trust each of its letters that much. At the first position, s was meant with a probability of 43 %, because only *sss* begins with it. At the second position, s was meant on the paths *sss* and *dss*, and $(0.016 + 0.0008) / 0.03728 = 45$ %. The other 55 % belong to d.
+# The best path has 43 % of the 0.03728. How sure is each of its letters? Never less than the path, because every path with this letter counts. At the first position, s was meant with a probability of 43 %, because only *sss* begins with it. At the second position, s was meant on the paths *sss* and *dss*, and $(0.016 + 0.0008) / 0.03728 = 45$ %. The other 55 % belong to d.
 #
 # These are the **posterior** probabilities of the states, given the whole text. The forward sum knows what came up to $t$. A second sum, from the end, knows what comes after it:
 #
@@ -252,31 +252,31 @@ print("the best of each position:", *["asd"[i] for i in posterior.argmax(-1)])
 # ## The real thing: mending what was typed
 #
 # Now take the whole keyboard. The hidden states should know English, so the table $A$ comes from counts, as in topic 01. Single letters as states help only a little, because one letter says little about the next. So **let a state be a pair of letters.** From the pair *th* a step leads to the pairs *ha*,
-# *he*, *hi* and so on, and nowhere else. There are $27^2 = 729$ states, and a chain of order 2 over letters has become a chain of order 1 over pairs. A pair emits a neighbour of its second letter.
+# *he*, *hi* and so on, and nowhere else. There are $27^2 = 729$ states, and a chain of order 2 over letters has become a chain of order 1 over pairs. A pair emits its second letter, or now and then a neighbour of it.
 
 # %%
 docstrings = data.load("docstrings")
 english = typist.encode(typist.plain("\n".join(docstrings["train"]["text"]))[:300_000])
-S = len(typist.SYMBOLS)
-triples = (english[:-2] * S + english[1:-1]) * S + english[2:]
-counts = torch.bincount(triples, minlength=S**3).view(S, S, S) + 0.05
+V = len(typist.SYMBOLS)  # 27; the states are V * V pairs
+triples = (english[:-2] * V + english[1:-1]) * V + english[2:]
+counts = torch.bincount(triples, minlength=V**3).view(V, V, V) + 0.05
 P = counts / counts.sum(-1, keepdim=True)  # (27, 27, 27): what follows two letters
-pair_A = torch.full((S, S, S, S), -torch.inf)  # from the pair (a, b) to the pair (b, c)
-for b in range(S):
+pair_A = torch.full((V, V, V, V), -torch.inf)  # from the pair (a, b) to the pair (b, c)
+for b in range(V):
     pair_A[:, b, b, :] = P[:, b].log()
-pair_A = pair_A.view(S * S, S * S)
+pair_A = pair_A.view(V * V, V * V)
 letter_A = (counts.sum(0) / counts.sum((0, 2))[:, None]).log()  # single letters, to compare
-pair_start = torch.full((S, S), -torch.inf)  # a line begins behind a blank
+pair_start = torch.full((V, V), -torch.inf)  # a line begins after a space
 pair_start[0] = letter_A[0]
 noise = 0.1
 letter_E = typist.emissions(noise).log()
-pair_E = letter_E.repeat(S, 1)  # the second letter of the pair is hit
+pair_E = letter_E.repeat(V, 1)  # the second letter of the pair is hit
 
 
 def mend(seen):
     """What was meant, by pairs of letters: seen (T,) -> a text."""
     path, _ = viterbi(pair_start.view(-1), pair_A, pair_E, seen[None])
-    return typist.decode(path[0] % S)
+    return typist.decode(path[0] % V)
 
 
 # %%
@@ -286,7 +286,7 @@ typed = typist.type_it(typist.encode(typist.plain(mine)), noise, generator)
 print(typist.decode(typed), "\n" + mend(typed))
 
 # %% [markdown]
-# Change `mine` to a sentence of your own. The model learned its English from the documentation of Python, so it mends *argument* better than *butterfly*. The next cell tries sentences that were held out.
+# Most words are mended. *Argument* was hit with several slips, and for those the pairs of letters find something likelier. Change `mine` to a sentence of your own. The model learned its English from the documentation of Python, so it has never met *butterflies*. The next cell tries sentences that were held out.
 
 # %%
 held_out = typist.plain("\n".join(docstrings["held_out"]["text"]))
@@ -303,7 +303,7 @@ for start in range(0, 30_000, 3000):
     words += len(meant.split())
     if len(sure) < 3:
         pairs = hmm_posterior(pair_start.view(-1), pair_A, pair_E, typed[None])[0]
-        letters = pairs.view(-1, S, S).sum(1)  # (T, 27): over the first of the two
+        letters = pairs.view(-1, V, V).sum(1)  # (T, 27): over the first of the two
         sure.append(letters.amax(-1).mean().item())
         right.append((letters.argmax(-1) == typist.encode(meant)).float().mean().item())
 print(f"letters: {np.mean(sure):.1%} expected right, {np.mean(right):.1%} are right")
@@ -401,7 +401,7 @@ show.hidden_states.call(calls.x[row, :, :frames], digits, *marks)
 #
 # ### Exercise: `causal_conv1d` (about 15 minutes)
 #
-# Return as many outputs as there are inputs, for any dilation. The text may be shorter than the kernel reaches. `F.conv1d` is allowed. It does not turn the kernel round, so what is left for you is the beginning.
+# Return as many outputs as there are inputs, for any dilation. The input may be shorter than the kernel reaches. `F.conv1d` is allowed. It does not turn the kernel round, so what is left for you is the beginning.
 
 
 # %% solution="causal_conv1d"
@@ -511,7 +511,7 @@ print("states:", states[0].tolist(), "\nskips: ", skips[0].int().tolist())
 #
 # ### Exercise: `ctc_loss` (about 30 minutes)
 #
-# Return $-\ln p(\text{target})$ for each text, divided by nothing. Text $b$ has `lengths[b]` frames and `target_lengths[b]` labels, and what lies behind them is padding that may hold anything. A target may be empty. A target that does not fit into its frames, such as `5 5` into two, costs $\infty$. Where a loss is finite, its gradient is finite, too, even beside a text that does not fit.
+# Return $-\ln p(\text{target})$ for each call, divided by nothing. Call $b$ has `lengths[b]` frames and `target_lengths[b]` labels, and what comes after them is padding that may hold anything. A target may be empty. A target that does not fit into its frames, such as `5 5` into two, costs $\infty$. Where a loss is finite, its gradient is finite, too, even beside a target that does not fit.
 # There may be hundreds of frames. Loop over time, and over nothing else. `F.ctc_loss` is the answer itself, so do not use it here.
 
 
@@ -689,7 +689,7 @@ show.hidden_states.speller(ctc_collapse)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# A hidden Markov model has a table that says which state follows which, and CTC has none. Why can the telephone reader do without it, and for which task would you miss it? A friend proposes to leave the blank out of CTC and to join repeats, nothing else. Which numbers could such a reader never write, and what else would it lose? Write four to six sentences.
+# A hidden Markov model has a table that says which state follows which, and CTC has none. Why can the telephone reader do without it, and for which task would you miss it? A friend proposes to leave the blank out of CTC and to join repeats, nothing else. Which numbers could such a reader never write, and what else would it lose? Write five to eight sentences.
 
 # %% [markdown] question="hidden_states_question"
 # The table helps where what was said before makes some continuations likelier than others. Digits of a telephone number hardly depend on each other, so a table would say the same in each row, and the frames alone decide. For speech or typing I would miss it. "Tje" is mended only because "the" is likely, and given the sound
@@ -714,7 +714,7 @@ show.hidden_states.speller(ctc_collapse)
 # ## Going further
 #
 # - **Learn the tables.** Here the tables were counted from texts in which the letters were known. The **Baum–Welch** algorithm learns them from what is seen alone. Your posterior is half of it. Count each step by its posterior probability, divide by the sums, and repeat.
-# - **The gradient is a posterior.** Call `backward` on $\log p$ of `hmm_forward` with respect to the emissions' logarithms. What you get is `hmm_posterior`. Why?
+# - **The gradient is a posterior.** Call `backward` on $\log p$ of `hmm_forward`, and look at the gradient of `log_E`. Its column for a symbol is your posterior, added up over the positions where this symbol was seen. Why?
 # - **Both sides.** Pad your convolutions on both sides and train as a `variant`. Ours read as well as the causal ones and left the plateau earlier. What do you pay on a telephone?
 # - **A loss without its mask.** Give `ctc_loss` the padded length for every call. The model then has to say the digits of one caller while the next one dials. Ours read 0 to 3 % of the numbers.
 # - **Read.** L. Rabiner, *A tutorial on hidden Markov models and selected applications in speech recognition* (1989). A. Graves and others, *Connectionist temporal classification* (2006). A. van den Oord and others, [WaveNet](https://arxiv.org/abs/1609.03499) (2016). A. Gulati and others,

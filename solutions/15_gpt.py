@@ -51,7 +51,7 @@ from course.data import grammar, play, wordnet
 # Topic 10's `decode_greedy` hands the whole text to the decoder for every new word. To write 1,000 tokens, it reads $1 + 2 + \dots + 1000$ of them, which is 500,500.
 # Yours will read each token once. It keeps the keys and values of what it has read in a **cache**.
 #
-# **Dimensions.** A batch has $B$ texts of $T$ tokens. With those in the cache there are $S$. A token has width $D$. An attention has $h$ heads of width $d$ and $g$ groups. The feed-forward network is $F$ wide inside, and the vocabulary has $V$ tokens.
+# **Dimensions.** A batch has $B$ texts of $T$ tokens. With those in the cache there are $S$. A token has width $D$. An attention has $h$ heads of width $d$ and $g$ groups. The feed-forward network is $F$ wide inside, and the vocabulary has $V$ tokens. (In code, `F` is PyTorch's `functional`, so the classes call this width `d_ff`.)
 #
 # ## Two small parts
 #
@@ -225,7 +225,7 @@ show.gpt.shares(parts)
 # The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 billion. The count also finds errors. The lecture's table ticks "bias" for LLaMA. With biases
 # you would get 65.294 billion, and the published weights hold exactly 65,285,660,672.
 #
-# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This completes the cost account of topic 06. For each token, GPT-3 multiplies once for each of its $1.7 \cdot 10^{11}$ weights.
+# In the picture, norms and biases are counted with the embeddings. About two thirds of a large model, or more, are its feed-forward networks. This completes the cost account of topic 06. For each token, GPT-3 multiplies once for each of its $1.7 \cdot 10^{11}$ weights.
 # Attention to 2,048 tokens adds $96 \cdot 2 \cdot 2048 \cdot 12288 = 4.8 \cdot 10^9$ multiplications, which is 3 % of that. At this width the square of the length outweighs the rest only from 74,000 tokens on, and most texts are shorter.
 #
 # ## The model, and its cache
@@ -307,7 +307,7 @@ class GPTWeights(nn.Module):
 # ### Exercise: `GPT` (about 45 minutes)
 #
 # Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
-# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$. Use your `grouped_attention`. What was forbidden there is forbidden here and in the task, too.
 
 
 # %% solution="GPT"
@@ -485,12 +485,12 @@ for temperature in (0.3, 0.7, 1.5):
     print(f"{temperature}:", define("flimmer", "food", number=1, **how))
 
 # %% [markdown]
-# At a temperature of 0 it takes the likeliest token each time, and soon repeats itself. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
+# The kind decides nearly everything. At a temperature of 0 the model takes the likeliest token each time and may never leave a phrase, as the food shows. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
 # It knows nothing of blorbels, and little of the world. It puts Mount Zibble in Georgia "on the Mediterranean", a sea that Georgia does not touch.
 #
 # ## The task: a play
 #
-# Training our dictionary took 50 minutes on one core. The next model learns in 20 seconds, from a text whose truth is known. It is a **play**. Two people speak in turn, each with a surname that is new in every text. What they say is a sentence of the grammar of topic 02.
+# Training our dictionary took 50 minutes on one core. The next model learns in 20 seconds, from a text whose truth is known. It is a **play**. Two people speak, and a coin decides who speaks next. Each has a surname that is new in every text. What they say is a sentence of the grammar of topic 02.
 
 # %%
 seed(0)
@@ -556,13 +556,13 @@ for row, text in enumerate(texts.tolist()):
 show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.SURNAMES))
 
 # %% [markdown]
-# The first bar can only be a guess. The later ones are far above it, so the model does look back, and it is still far from certain. Induction comes late and suddenly. In our ten trainings nine models had learned it after 12,000 texts, and one had hardly begun. After 8,000 texts that one still guessed,
+# The first bar can only be a guess. Ours rose far above it afterwards, so our model does look back, and it is still far from certain. If all your bars are as low as the first, yours has not learned induction yet. Induction comes late and suddenly. In our ten trainings nine models had learned it after 12,000 texts, and one had hardly begun. After 8,000 texts that one still guessed,
 # although its sentences were as good as those of the others. A mean loss hides such a step.
 #
 # ## What would longer training reach?
 #
 # The loss of language models falls with their size, with the text that they read, and with the computation. It falls by a law, and people plan trainings of months with it. Here are three losses: 3.5 after 10,000 texts, 3.0 after 40,000 and 2.75 after 160,000. Each time there are four times as many texts, and the drop halves, from 0.5 to 0.25.
-# The next drops would be 0.125 and 0.0625, so all further ones add up to 0.25, and the loss never falls below $2.75 - 0.25 = 2.5$. A drop that halves when $N$ quadruples goes with $1/\sqrt{N}$. At $N = 10{,}000$ the loss is $3.5 - 2.5 = 1$ above its floor, and $\sqrt{N} = 100$, so $A = 100$:
+# The next drops would be 0.125 and 0.0625, so all further ones add up to 0.25, and the loss never falls below $2.75 - 0.25 = 2.5$. A drop that halves when the number of texts $N$ quadruples goes with $1/\sqrt{N}$. At $N = 10{,}000$ the loss is $3.5 - 2.5 = 1$ above its floor, and $\sqrt{N} = 100$, so $A = 100$:
 #
 # $$L(N) = E + \frac{A}{N^\alpha} = 2.5 + \frac{100}{N^{0.5}}$$
 #
@@ -570,7 +570,7 @@ show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.
 #
 # ### Exercise: `fit_power_law` (about 15 minutes)
 #
-# Find $E$, $A$ and $\alpha$ from three or more numbers $N$ and their losses. Any method is fine. For a given $\alpha$ the law is a straight line in $N^{-\alpha}$, so least squares gives $E$ and $A$, and only $\alpha$ has to be searched for.
+# Find $E$, $A$ and $\alpha$ from three or more numbers $N$ and their losses. Any method is fine. For a given $\alpha$ the law is a straight line in $N^{-\alpha}$, so least squares gives $E$ and $A$, and only $\alpha$ has to be searched for. Search it finely, from 0.05 to 2. It has to come within 2 % of the right one, and $A$ within 14 %.
 
 
 # %% solution="fit_power_law"
@@ -618,7 +618,7 @@ show.gpt.sampler(dictionary, next_token)
 # ## In your own words (about 10 minutes)
 #
 # Your dictionary defines *blorbel* without hesitation. A friend says: "So it understands how words are built, and it only needs more data to tell the truth." Say what the model has learned, and how you can tell. Then say which of its errors more data or a larger model would mend, and which they
-# would not. Write four to six sentences.
+# would not. Write five to eight sentences.
 
 # %% [markdown] question="gpt_question"
 # The model has learned which pieces of words follow each other in definitions. It writes the form of a definition, with a genus and a difference, and it matches the kind: a plant gets flowers, a person does something. From the spelling it takes endings, such as *-ist*. I can tell because the same word gets another

@@ -106,7 +106,9 @@ check("pack_pairs", pack_pairs)
 #
 # $$x = \text{norm}\big(\text{words}[\text{id}] + \text{positions}[t] + \text{segments}[s]\big)$$
 #
-# Two kinds of logits come from the vectors behind the last layer.
+# Here id is the token's word, $t$ its position, counted from 0, and $s$ its segment.
+#
+# Two kinds of logits come from the vectors that leave the last layer.
 #
 # - **Words.** The vector of any token is compared with all embeddings, $z = x\, W^\top + \text{bias}$. Here $W$ is the table of word embeddings once more, so the weights are tied (topic 10).
 # - **Pairs.** The vector of `[CLS]` goes through a linear layer and a tanh, and then through another linear layer to two logits.
@@ -138,7 +140,7 @@ class BertWeights(nn.Module):
 # %% [markdown]
 # ### Exercise: `Bert` (about 25 minutes)
 #
-# In `forward`, apply `self.dropout` right behind the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. Build on `self.layers`, not on `nn.TransformerEncoder`. The tanh stands between `self.pooler` and `self.pair`.
+# In `forward`, apply `self.dropout` right after the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. Build on `self.layers`, not on `nn.TransformerEncoder`. The tanh stands between `self.pooler` and `self.pair`.
 
 
 # %% solution="Bert"
@@ -228,7 +230,7 @@ def next_sentence_pairs(
 check("next_sentence_pairs", next_sentence_pairs)
 
 # %% [markdown]
-# Was the second task worth it? Two years later a paper called RoBERTa left it out, trained longer, and got better results. A stranger from another document often has another *subject*, so a model can answer by the words alone and learns little about order. We tried the task on small texts of this course, and in half a minute its loss did not move from $\log 2$, which is guessing. So you will pretrain on hidden words only.
+# Was the second task worth it? A year later a paper called RoBERTa left it out, trained longer, and got better results. A stranger from another document is often about something else, so a model can answer by the words alone and learns little about order. We tried the task on small texts of this course, and in half a minute its loss did not move from $\log 2$, which is guessing. So you will pretrain on hidden words only.
 #
 # ## What else can be hidden: T5
 #
@@ -275,7 +277,7 @@ for name, ids in zip(("inputs", "targets"), found):
 # %% [markdown]
 # ## Fifty labels
 #
-# Back to the goat and the ladder. `beings` is a grammar of small sentences about ten animals and ten things. Three sentences in four have a verb that only one kind does, since a fox growls and a lamp flickers. The **labelled** sentences are harder. Their verbs are neutral, so only the subject tells. A second noun may stand behind a preposition, and it distracts. And labels are given for half of the nouns only. You are asked about the other half.
+# Back to the goat and the ladder. `beings` is a grammar of small sentences about ten animals and ten things. Three sentences in four have a verb that only one kind does, since a fox growls and a lamp flickers. The **labelled** sentences are harder. Their verbs are neutral, so only the subject tells. A second noun may follow a preposition, and it distracts. And labels are given for half of the nouns only. You are asked about the other half.
 
 # %%
 V = len(beings.words())
@@ -344,10 +346,10 @@ predict("nouns_without_labels")
 #
 # | measure | bar |
 # |---|--:|
-# | loss on hidden words | at most 0.3 nats a word above the grammar |
+# | loss on hidden words | at most 0.3 nats a word above the best possible loss, which is about 1.94 |
 # | accuracy on sentences about nouns without labels, a mean over five splits of the nouns | 85 % |
 #
-# A loss of up to 0.6 above the grammar earns part of the points, and so do means of 75 % and 65 %.
+# A loss of up to 0.6 above the best possible one earns part of the points, and so do means of 75 % and 65 %.
 
 
 # %% solution="bert_task"
@@ -437,7 +439,7 @@ show.bert.accuracy_by_labels(numbers, curves)
 #
 # **A mistake that no score shows.** We made one on purpose. The loss asked for *every* word, also for those that stand in the input. Copying a visible word costs nearly nothing, so the loss fell to 0.5 nats, while the best possible loss of hidden words is 1.9. The accuracy after fine-tuning was as good as before, because hidden words were among the words asked for. Only the printed number was wrong, and it looked too good to be true. If a loss looks too good, find out what the best possible one is.
 #
-# ## One answer for each word: question answering
+# ## Two scores for each token: question answering
 #
 # `[CLS]` is one vector for a sentence. Other tasks ask for something at each word. BERT answers questions about a text in this way. The question is the first sentence and the text is the second. Two linear layers give each token two scores, one for being the **start** of the answer and one for being its **end**. The best answer maximises $\text{start}_i + \text{end}_j$, where the end may not stand before the start.
 #
@@ -450,7 +452,7 @@ show.bert.accuracy_by_labels(numbers, curves)
 
 # %% solution="best_span"
 def best_span(start, end, mask, longest: int) -> torch.Tensor:
-    """Scores (B, T) and mask (B, T) -> first and last place of each answer, (B, 2)."""
+    """Scores (B, T) and mask (B, T) -> first and last position of each answer, (B, 2)."""
     ### BEGIN SOLUTION
     T = start.shape[1]
     lengths = torch.arange(T) - torch.arange(T)[:, None] + 1  # [i, j]
@@ -643,7 +645,7 @@ print(f"the matrices of the stack: {4 * stack:,} bytes, in four bits {stack // 2
 #
 # ## Play
 #
-# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the grammar. Which verbs give the noun away, and which do not? What does the model think of `the _ waits .`? Does it know that a noun behind *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in twenty-five is exchanged for another one.)
+# Type a sentence and write `_` for each hidden word. The blue bars are your model's guesses, and the grey ones are the best possible, computed from the grammar. Which verbs give the noun away, and which do not? What does the model think of `the _ waits .`? Does it know that a noun after *near* tells nothing? (Even the best guess is never quite certain, because in training one visible word in twenty-five is exchanged for another one.)
 
 # %%
 show.bert.guesser(model)

@@ -19,7 +19,7 @@
 # - build a state space model, and let each token decide how much is remembered, as Mamba does
 # - compute a recurrence over 1,000 steps in ten passes
 # - train a model on short texts and test it on texts four times as long
-# - write RWKV's average, and a layer of experts of which a few work on each token.
+# - write RWKV's average, and the router of a layer in which a few of many experts work on each token.
 #
 # **You need** gates, attention and causal masks.
 #
@@ -105,7 +105,7 @@ print(linear_attention(q, k, v).flatten())
 #
 # ### Exercise: `linear_attention_step` (about 10 minutes)
 #
-# Read one token. `state` is the pair $(S, z)$, and it holds zeros before the first token. Return the output and the new pair, as tuples. Leave the old state as it is, because two texts may go on from it. Gradients flow through the state.
+# Read one token. `state` is the pair $(S, z)$, and it holds zeros before the first token. Return `(out, (S, z))`, with the new $S$ and $z$. Leave the old state as it is, because two texts may go on from it. Gradients flow through the state.
 
 
 # %% solution="linear_attention_step"
@@ -137,7 +137,7 @@ for t in range(3):
 # Linear attention never forgets. After a long text, $S$ is a sum of thousands of products, and one token is a drop in it. So let the state fade.
 #
 # A **state space model** comes from physics. A number $h$ changes in continuous time, as $h'(t) = a\, h(t) + b\, x(t)$. With $a < 0$ it fades, and the input $x$ pushes it. Tokens come in steps, so we need to know what happens to $h$ during a step of length $\delta$ in which $x$ stays the same.
-# The solution of this equation is exact, and it is called **zero-order hold**:
+# Holding $x$ constant is called **zero-order hold**. With it, the equation can be solved exactly:
 #
 # $$\bar a = e^{\delta a}, \qquad \bar b = \frac{e^{\delta a} - 1}{a}\, b, \qquad h_t = \bar a\, h_{t-1} + \bar b\, x_t$$
 #
@@ -209,7 +209,7 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 #
 # This layer has one kernel for every text. It fades by the same factor at each step, whatever the token is. But a comma should not make you forget a name.
 #
-# Mamba lets the step depend on the token. Each token comes with its own $\Delta_t$, $B_t$ and $C_t$, all computed from it by linear maps. A token with $\Delta_t = 0$ leaves the state as it is. A large $\Delta_t$ lets the old state fade and writes the token into it. So $\Delta$ does the work of an LSTM's forget gate and input gate together.
+# Mamba lets the step depend on the token. Each token comes with its own $\Delta_t$, $B_t$ and $C_t$, which take the places of $\delta$, $b$ and $c$. Linear maps compute them from the token, and a softplus keeps $\Delta_t$ above 0. (In shapes, $B$ is still the number of texts.) A token with $\Delta_t = 0$ leaves the state as it is. A large $\Delta_t$ lets the old state fade and writes the token into it. So $\Delta$ does the work of an LSTM's forget gate and input gate together.
 #
 # Take one channel with one state, $A = -1$, $B = 1/\ln 2$, $C = 1$ and $x = (4, 9, 9, 2)$. The two nines are noise. With $\Delta = \ln 2$ for every token, the state is halved and $x$ is added. If noise gets $\Delta = 0$, the state is kept.
 #
@@ -226,7 +226,7 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 #
 # ### Exercise: `selective_scan` (about 20 minutes)
 #
-# `delta` is above 0 as it comes, and `A` is below 0. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products **underflow**, which means that they are rounded to 0.
+# Use `delta` and `A` as they are. No number of `delta` is below 0, and all of `A` are. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products **underflow**, which means that they are rounded to 0.
 
 
 # %% solution="selective_scan"
@@ -272,7 +272,7 @@ for steps in (torch.ones(4), torch.tensor([1.0, 0, 0, 1])):
 #
 # ### Exercise: `prefix_scan` (about 20 minutes)
 #
-# Write it for any $T \ge 1$ and factors of any sign, 0 included. `check` counts the operations for 1,000 positions, and a loop over positions takes too many. Leave `a` and `b` as they are. Do not use `associative_scan`.
+# Write it for any $T \ge 1$ and factors of any sign, 0 included. `check` counts the operations for 1,000 positions and allows 600, so a loop over positions takes too many. Leave `a` and `b` as they are. Do not use `associative_scan`.
 
 
 # %% solution="prefix_scan"
@@ -383,7 +383,7 @@ class Copier(nn.Module):
 # %% [markdown]
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Write `train`. A batch holds `ids` of shape $(32, T + 3)$ and `targets` of shape $(32, 3)$. The length $T$ is between 8 and 64, another one in each batch. The budget is 28,800 texts (115,200 on a GPU), so there are `len(batches)` = 900 steps. Use cross-entropy on all three letters. We took AdamW with a learning rate that rises to 0.01 and falls to zero (`torch.optim.lr_scheduler.OneCycleLR`), and clipped gradients to a norm of 1 with `nn.utils.clip_grad_norm_`. It took about 10 seconds on one core. Call `batches.log(loss)` once in each step.
+# Write `train`. A batch holds `ids` of shape $(32, T + 3)$ and `targets` of shape $(32, 3)$. The length $T$ is between 8 and 64, another one in each batch. The budget is 28,800 texts, which makes 900 batches (four times as many on a GPU). `len(batches)` says how many there are. Use cross-entropy on all three letters. We took AdamW with a learning rate that rises to 0.01 and falls to zero (`torch.optim.lr_scheduler.OneCycleLR`), and clipped gradients to a norm of 1 with `nn.utils.clip_grad_norm_`. It took about 10 seconds on one core. Call `batches.log(loss)` once in each step.
 #
 # For full marks, one measure has to reach its bar:
 #
@@ -391,7 +391,7 @@ class Copier(nn.Module):
 # |---|--:|
 # | letters that are right in texts of **256** positions, four times the longest of training | 87 % |
 #
-# With 60 % you get a part of the points. Ours got 95 to 99 %, depending on the seed.
+# With 60 % you get a part of the points. Ours got 97 to 99 %, depending on the seed.
 
 
 # %% solution="linear_time_task"
@@ -445,13 +445,13 @@ with torch.no_grad():
 show.linear_time.steps_by_token(steps)
 
 # %% [markdown]
-# Noise gets the smallest step, and letters get a large one. Nobody told the model which tokens are noise.
+# Noise gets the smallest step, and letters get a large one. You never told the model which tokens are noise.
 #
-# A GRU of the same width solves this task as well, with more than 99 % at 256 positions, because its gates read the token, too. But it must be computed step by step. A *linear* recurrence need not be, and it solves the task if its $\Delta$ depends on the token.
+# A GRU of the same width solves this task about as well, because its gates read the token, too. But it must be computed step by step. A *linear* recurrence need not be, and it solves the task if its $\Delta$ depends on the token.
 #
 # ## What it saves, on your machine
 #
-# The next cell reads one more token behind a text of 64 to 8,192 tokens, with width 64. Attention keeps all keys and values, linear attention keeps $S$ and $z$, and the scan keeps 16 numbers a channel.
+# The next cell reads one more token after a text of 64 to 8,192 tokens, with width 64. Attention keeps all keys and values, linear attention keeps $S$ and $z$, and the scan keeps 16 numbers a channel.
 
 
 # %%
@@ -494,7 +494,7 @@ kept = {
 show.linear_time.costs(lengths, took, kept)
 
 # %% [markdown]
-# The flat lines are the point of this notebook. On our machine attention was faster than linear attention up to 2,000 tokens, and slower from there on. Behind 8,192 tokens, attention keeps 4,194,304 bytes in each layer, linear attention keeps 16,640, and the scan 4,096. That saving is also the price. What those 4,096 bytes do not hold is gone.
+# The flat lines are the point of this notebook. On our machine attention was faster than linear attention up to 2,000 tokens, and slower from there on. After 8,192 tokens, attention keeps 4,194,304 bytes in each layer, linear attention keeps 16,640, and the scan 4,096. That saving is also the price. What those 4,096 bytes do not hold is gone.
 #
 # The whole text at once is another matter. With `cumsum`, `linear_attention` makes $T \cdot D \cdot D_v$ numbers, which is more than $T^2$ until $T$ exceeds $D \cdot D_v$. Good implementations cut the text into chunks and use the matrix within each of them.
 #
@@ -543,7 +543,7 @@ def wkv(k: torch.Tensor, v: torch.Tensor, w: torch.Tensor, u: torch.Tensor) -> t
 check("wkv", wkv)
 
 # %% [markdown]
-# The rest of RWKV's layer is familiar. Linear maps make $k$, $v$ and a third vector $r$, and the sigmoid $\sigma(r_t)$ gates the mean. Models with 14 billion parameters were trained in this way.
+# The rest of RWKV's layer is short. Each token is mixed with the one before it, which is called *token shift*. Linear maps of such mixtures make $k$, $v$ and a third vector $r$, and the sigmoid $\sigma(r_t)$ gates the mean. Models with 14 billion parameters were trained in this way.
 #
 # ## A mixture of experts
 #
@@ -580,7 +580,7 @@ for k in (1, 2):
     print(f"k = {k}: gradient of the logits", torch.autograd.grad(mixed, logits)[0][0])
 
 # %% [markdown]
-# A router has a second problem. An expert that happens to be chosen often is trained often, gets better, and is chosen more. Soon a few experts do all the work. So one adds a small loss that is lowest when the work is spread evenly:
+# A router has a second problem. An expert that happens to be chosen often is trained often, gets better, and is chosen more. Soon a few experts do all the work. So one adds a small loss, which is large when a few experts get most of the tokens, and most of the probability as well:
 #
 # $$\text{balance} = E \sum_e f_e\, P_e$$
 #
@@ -658,7 +658,7 @@ for step in range(101):
 #
 # Type a text with up to three letters from a to h. Everything else is noise. The bars are the model's $\Delta$, averaged over the channels. Below, each row of the heat map is one channel of the state.
 #
-# Put more noise behind each letter. How long does the first letter last? Which rows change when a letter comes, and what do the askers do to the state? Write four letters, and see which ones the model finds.
+# Put more noise after each letter. How long does the first letter last? Which rows change when a letter comes, and what do the askers do to the state? Write four letters, and see which ones the model finds.
 
 # %%
 show.linear_time.watch_the_state(model, selective_scan)
@@ -676,7 +676,7 @@ show.linear_time.watch_the_state(model, selective_scan)
 # %% [markdown]
 # ## What you built
 #
-# You wrote four layers that read a text with a state of a fixed size, a scan of few passes, and a layer of experts.
+# You wrote four layers that read a text with a state of a fixed size, a scan of few passes, and the routing for a layer of experts.
 #
 # | you wrote | the field says | you meet it again as |
 # |---|---|---|
@@ -690,7 +690,7 @@ show.linear_time.watch_the_state(model, selective_scan)
 # ## Going further
 #
 # - **More letters.** Set `copying.ASKED, copying.TOKENS = 4, 13`, and train `lambda: Copier(n_state=8)` with `variant="four letters"`. Ours then found 88 to 98 % at 256 positions, depending on the seed. Does a larger `n_state` help?
-# - **Odds and evens.** `prefix_scan` multiplies $T \log_2 T$ times. Join pairs, scan half as many, and fill in the others, and $2T$ are enough. G. Blelloch, *Prefix sums and their applications* (1990), tells how.
+# - **Odds and evens.** `prefix_scan` makes about $T \log_2 T$ joins. Join pairs, scan half as many, and fill in the others, and about $2T$ joins are enough. G. Blelloch, *Prefix sums and their applications* (1990), tells how.
 # - **Read.** A. Katharopoulos and others, [Transformers are RNNs](https://arxiv.org/abs/2006.16236) (2020). A. Gu and T. Dao, [Mamba](https://arxiv.org/abs/2312.00752) (2023), sections 2 and 3. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023). W. Fedus and others, [Switch Transformers](https://arxiv.org/abs/2101.03961) (2022), and A. Jiang and others, [Mixtral of experts](https://arxiv.org/abs/2401.04088) (2024).
 # - **Mix them.** Several large models have a layer of attention after every few scans. Which of the two would find the second occurrence of a name, and which carries the topic of a text?
 #

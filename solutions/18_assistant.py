@@ -18,7 +18,7 @@ END = chat.SPECIAL["end"]
 
 
 def say(model, read, number=0, n=40):
-    """What the model says behind ids (1, T) or vectors (1, T, D), up to `END`: a list of tokens."""
+    """What the model says after ids (1, T) or vectors (1, T, D), up to `END`: a list of tokens."""
     generator, said, cache = torch.Generator().manual_seed(number), [], None
     with torch.no_grad():
         while len(said) < n and END not in said:
@@ -84,7 +84,7 @@ for number in range(3):
 # ### Exercise: `chat_ids` (about 15 minutes)
 #
 # A turn is a pair of a role and a list of words. `special` holds the ids of `"system"`, `"user"`, `"assistant"` and `"end"`. Return `ids`, a LongTensor $(T)$, and `learned`, a boolean tensor $(T)$. `learned[t]` is about `ids[t]` itself.
-# A chat may have several answers, and all of them are learned. It may have empty turns, or none at all, and then both tensors are empty. Add no role token at the end.
+# A chat may have several answers, and all of them are learned. A turn may have no words. It still has its role token and its end. A chat may have no turns, and then both tensors are empty. Add no role token at the end.
 
 
 # %% solution="chat_ids"
@@ -151,7 +151,7 @@ check("sequence_log_prob", sequence_log_prob)
 
 # %%
 def padded(chats):
-    """ids and learned (B, T) of several chats. Behind a shorter one stand tokens not learned."""
+    """ids and learned (B, T) of several chats, padded with tokens that are not learned."""
     rows = [chat_ids(turns, chat.SPECIAL) for turns in chats]
     ids, learned = zip(*rows)
     pad = nn.utils.rnn.pad_sequence
@@ -182,7 +182,7 @@ for step in range(13):
         print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
 
 # %% [markdown]
-# The form is there after a few steps. It says one sentence and stops. (A � stands for a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because it now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+# The form is there after a few steps. The pupil says one sentence and stops. (A � stands for a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because the pupil now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
 #
 # We tuned the same predictor for 25 minutes, on 39,000 chats made from WordNet. The course comes with a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
@@ -198,7 +198,7 @@ for question in (
     print(f"{question:<32} {ask(assistant, question)}")
 
 # %% [markdown]
-# It answers every question in one sentence. It knows nothing of blorbels, and even misspells them. Ask it about yourself.
+# It answers every question in one sentence. It knows nothing of these words, and misspells some of them. Ask it a question of your own.
 #
 # ## Step 2: a picture is a row of vectors
 #
@@ -212,7 +212,7 @@ for question in (
 # | vectors | $e_{11}$ | $p_1$ | $p_2$ | $p_3$ | $e_{12}$ |
 # | ids, stretched | 11 | 5 | 5 | 5 | 12 |
 #
-# The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word behind the picture is compared with the logits of another position.
+# The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word after the picture is compared with the logits of another position.
 #
 # ### Exercise: `stretch` (about 10 minutes)
 #
@@ -241,7 +241,7 @@ check("stretch", stretch)
 # %% [markdown]
 # ### Exercise: `insert_patches` (about 15 minutes)
 #
-# Put the patches of each row in the place of its image token's vector. Again, raise a `ValueError` unless there is exactly one. Gradients must reach the patches, because the map is to learn, and the words.
+# Put the patches of each row in the place of its image token's vector. Again, raise a `ValueError` unless each row has exactly one image token. Gradients must reach the words, and also the patches, because the map learns through them.
 
 
 # %% solution="insert_patches"
@@ -292,7 +292,7 @@ for step in range(100):
     optimizer.step()
 
 # %% [markdown]
-# Does it work for new digits? The next cell asks about ten of them. Then it lets the assistant go on behind "It is" for all 397, and counts how often it begins the right name.
+# Does it work for new digits? The next cell asks about ten of them. Then it lets the assistant go on after "It is" for all 397, and counts how often it begins the right name.
 
 # %%
 prompt, _ = chat_ids([asked], chat.SPECIAL)
@@ -355,7 +355,7 @@ check("preference_loss", preference_loss)
 # %% [markdown]
 # ## The best policy is known
 #
-# A **policy** is a model that gives answers, with a probability for each. We want one with a high reward. But the policy that always gives the one best answer is a bad assistant, and it has forgotten how to speak. So each nat that it moves away from the **reference**, the model as it was, has a price $\beta$:
+# A **policy** is a model that gives answers, with a probability for each. We want one with a high reward. But a policy that follows the reward alone gives a single answer, and keeps nothing else that the model could say. So each nat that it moves away from the **reference**, the model as it was, has a price $\beta$:
 #
 # $$\max_p \; \underbrace{\sum_y p(y)\, r(y)}_{\text{reward}} - \beta \underbrace{\sum_y p(y) \log \frac{p(y)}{p_{ref}(y)}}_{\text{KL}(p \,\|\, p_{ref})}$$
 #
@@ -480,7 +480,7 @@ record = fit("assistant_task", lambda: blocks.TablePolicy(log_ref), train)
 check("assistant_task", record.model)
 
 # %% [markdown]
-# Is it the best policy? Each dot below is an answer. On the line, your policy gives it as often as the best one.
+# Is it the best policy? Each dot below is an answer. A dot on the line is an answer that your policy gives as often as the best one does.
 
 
 # %%
@@ -653,7 +653,7 @@ show.assistant.explorer(best_policy, proxy)
 # - **A price for GRPO.** Subtract $\beta \log(p / p_{ref})$ of each answer from its modelled reward. Does the true reward still fall?
 # - **A better model of reward.** Add one number for each count of flattering phrases to the reward model, and draw the curves again.
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with supervised tuning and RLHF. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
-#   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured your hump with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
+#   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured the same rise and fall with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
 # - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
 
 # %%

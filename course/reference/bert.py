@@ -188,7 +188,7 @@ def pretraining_loss(word_logits: Tensor, labels: Tensor, pair_logits: Tensor, i
 
 
 def best_span(start: Tensor, end: Tensor, mask: Tensor, longest: int) -> Tensor:
-    """The likeliest answer of each text: first and last place (B, 2), from the scores of both (B, T).
+    """The likeliest answer of each text: first and last position (B, 2), from the scores of both (B, T).
 
     An answer has at most `longest` words, and mask (B, T) is True at both of its ends. Where no answer is allowed the
     result is (0, 0), the place of `[CLS]`.

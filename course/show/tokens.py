@@ -136,7 +136,7 @@ def _page(text: str, pieces: Sequence[bytes]) -> str:
         f'overflow-wrap:anywhere;padding:4px 2px;margin:4px 0">{spans}</div>'
         f'<div style="font-size:14px"><b>{len(pieces)} pieces</b> for {len(text)} characters and {size} bytes, '
         f"{each}.</div>"
-        '<div style="font-size:12px;opacity:.75">A blank is shown as ␣. A byte that is no character by itself is '
+        '<div style="font-size:12px;opacity:.75">A space is shown as ␣. A byte that is no character by itself is '
         "shown by its number, such as ‹F0›.</div>"
     )
 
@@ -152,6 +152,6 @@ def _span(number: int, piece: bytes) -> str:
 
 
 def visible(piece: bytes) -> str:
-    """A piece for the eye: blanks as ␣, line ends as ↵, and bytes that are no whole character by their numbers."""
+    """A piece for the eye: spaces as ␣, line ends as ↵, and bytes that are no whole character by their numbers."""
     text = piece.decode("utf-8", errors="surrogateescape").replace(" ", "␣").replace("\n", "↵")
     return "".join(f"‹{ord(sign) - 0xDC00:02X}›" if 0xDC80 <= ord(sign) <= 0xDCFF else sign for sign in text)

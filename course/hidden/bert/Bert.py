@@ -157,7 +157,8 @@ Bert.mistakes(
     ),
 )
 Bert.mistakes(
-    "At which token does your pair logit look? Change only the embedding of `[CLS]`, and then only another one.",
+    "At which token do your pair logits look? Change the vector that leaves the last layer at one token, and then at "
+    "another one. Which change moves the pair logits?",
     LooksAtTheLastToken=_with(sentence=lambda self, x, mask: x[:, -1]),
     LooksAtTheMean=_with(sentence=lambda self, x, mask: x.mean(1)),
 )

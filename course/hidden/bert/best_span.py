@@ -121,6 +121,8 @@ def forbidden_scores_become_zero(start, end, mask, longest):
     return torch.where(mask.any(1, keepdim=True), found, right)
 
 
-@best_span.misconception("For start scores 1, 0 and end scores 0, 1, which row of your result is the first place?")
+@best_span.misconception(
+    "For start scores 1, 0 and end scores 0, 1, print your result. Which of its two columns holds the first position?"
+)
 def ends_before_starts(start, end, mask, longest):
     return reference.best_span(start, end, mask, longest).flip(1)

@@ -15,7 +15,7 @@ V, CLS, SEP = 41, 43, 47
     reference.pack_pairs,
     hints=(
         "Write the row of one pair by hand, `[cls] a [sep] b [sep]`, and below it its segments and its mask.",
-        "How long is each row before you pad? How many numbers does each row of the three results have after it?",
+        "How long is each row before you pad? How long is it after that, in each of the three results?",
         "Print ids, segments and mask below each other for a short pair beside a long one.",
     ),
 )

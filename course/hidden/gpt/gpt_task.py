@@ -53,7 +53,7 @@ def asked(count, seed):
     TheSource(),
     name="gpt_task",
     hints=(
-        "Print a row of inputs and one of targets as words, below each other. What should be said at each place?",
+        "Print a row of inputs and one of targets as words, below each other. What should be said at each position?",
         "Before the first step the loss should be near log 258 = 5.6. Is it? How are the embeddings initialised?",
         "Does the loss still fall at the end of the curve? Let the learning rate fall to zero with `len(batches)`.",
     ),
@@ -142,7 +142,7 @@ def _mixed(ids, trust):
 
 gpt_task.mistakes(
     "Too good: better than the grammar itself. Your model looks at the answer. Change the last token of a text. At "
-    "which places do the logits move?",
+    "which positions do the logits move?",
     sees_the_next_token=lambda ids, cache=None: (20.0 * _one_hot(ids.roll(-1, 1)), None),
 )
 gpt_task.mistakes(

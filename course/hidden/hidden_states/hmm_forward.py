@@ -73,7 +73,7 @@ hmm_forward.mistakes(
     a_little_added=partial(forward, add=log_sum_with_a_little),
 )
 hmm_forward.mistakes(
-    "This is the best path's probability. How many paths emit the text, and what do they count?",
+    "This is the best path's probability. How many paths emit the text, and which of them does yours leave out?",
     best_path_only=partial(forward, add=torch.amax),
 )
 

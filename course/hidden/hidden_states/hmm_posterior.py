@@ -54,14 +54,14 @@ def _both(start, A, E, seen, *, add=torch.logsumexp, late=0, back=None):
 
 
 @hmm_posterior.misconception(
-    "Change the last letter of a text. Does what you say about the first place change? It knows the whole text."
+    "Change the last letter of a text. Does what you say about the first position change? It knows the whole text."
 )
 def forward_alone(start, A, E, seen):
     return forward(start, A, E, seen)[0].softmax(-1)
 
 
 @hmm_posterior.misconception(
-    "Change the first letter of a text. Does what you say about the last place change? It knows the whole text."
+    "Change the first letter of a text. Does what you say about the last position change? It knows the whole text."
 )
 def backward_alone(start, A, E, seen):
     return backward(A, E, seen).softmax(-1)

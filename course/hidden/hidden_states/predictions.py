@@ -25,7 +25,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "path_of_a_doubled_digit",
-        "Your reader hears `55`. You exchange the two lines of your decoder, so that blanks go first and repeats are "
+        "Your reader hears `55`. You exchange the two steps of your decoder, so that blanks go first and repeats are "
         "joined after that. Of the numbers with a doubled digit, how many are still right?",
         right(
             "none",

@@ -81,9 +81,7 @@ def own_token_left_out(q, k, v):
     return _mixed((q @ k.mT).tril(-1), v)
 
 
-@linear_attention.misconception(
-    "The sum over all weights is divided out. Which number did you divide by before φ, and does the formula have it?"
-)
+@linear_attention.misconception("Which number do you divide q by before φ? Does the formula have it?")
 def scaled_before_the_feature_map(q, k, v):
     q, k = F.elu(q / q.shape[-1] ** 0.5) + 1, F.elu(k) + 1
     return _mixed((q @ k.mT).tril(), v)

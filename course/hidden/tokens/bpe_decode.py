@@ -48,6 +48,6 @@ def broken_bytes_dropped(pieces):
     return b"".join(pieces).decode("utf-8", errors="ignore")
 
 
-@bpe_decode.misconception("Where do the blanks of your text come from? The pieces bring their own.")
-def blanks_between_pieces(pieces):
+@bpe_decode.misconception("Where do the spaces of your text come from? The pieces bring their own.")
+def spaces_between_pieces(pieces):
     return b" ".join(pieces).decode("utf-8", errors="replace")

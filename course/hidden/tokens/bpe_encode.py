@@ -14,7 +14,7 @@ from course.reference import tokens as reference
     reference.bpe_encode,
     hints=(
         "Take a word apart into bytes. Apply the first merge, then the second, and so on. Print the word after each.",
-        "Join your pieces. Do you get the bytes of the text again, with every blank?",
+        "Join your pieces. Do you get the bytes of the text again, with every space?",
         "Which merges may join the end of one word to the beginning of the next?",
     ),
 )
@@ -23,14 +23,14 @@ def bpe_encode(rng):
     yield call("the worked example", f"{WORKED_EXAMPLE} thugs", reference.train_bpe(WORKED_EXAMPLE, 6), public=True)
     order = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"e", b"f"), (b"d", b"e")]
     yield call("the earlier merge, not the longer piece", "abd abc def abab", order, public=True)
-    yield call("several blanks", "a    b  c", [(b" ", b" ")], public=True)
+    yield call("several spaces", "a    b  c", [(b" ", b" ")], public=True)
     merges = reference.train_bpe(drawn_text(rng, "abcd", 199), 41)
     yield call("another text of the same letters", drawn_text(rng, "abcd", 61, 9), merges, weight=3.0)
     yield call("runs of one letter", drawn_text(rng, "aab", 41, 9), reference.train_bpe(drawn_text(rng, "aab", 67), 13))
     learned = reference.train_bpe(f"né née naïve 🙂 {drawn_text(rng, 'éñ🙂', 37)}", 19)
     yield call("accents and emoji", f"né ñandú 🙂🙂 {drawn_text(rng, 'éñ🙂', 17)}", learned, weight=2.0)
-    blanks = "a    b      c\n\n\n\nd        e " * 3
-    yield call("blanks", f"{blanks} {drawn_text(rng, 'ab', 11)}   .", reference.train_bpe(blanks, 7), weight=2.0)
+    spaces = "a    b      c\n\n\n\nd        e " * 3
+    yield call("spaces", f"{spaces} {drawn_text(rng, 'ab', 11)}   .", reference.train_bpe(spaces, 7), weight=2.0)
     yield call("no merges", drawn_text(rng, "aéz", 5), [], weight=0.5).counts_with("the worked example")
     yield call("no text", "", merges, weight=0.25).counts_with("the worked example")
 
@@ -86,7 +86,9 @@ def last_merge_first(text, merges):
     return _encoded(text, latest)
 
 
-@bpe_encode.misconception("Where does one word end and the next begin? Print `words_of` of a text with three blanks.")
+@bpe_encode.misconception(
+    "Where does one word end and the next begin? Print `words_of` of a text with three spaces in a row."
+)
 def the_text_as_one_word(text, merges):
     word = reference.as_bytes(text)
     for pair in merges:
@@ -95,7 +97,7 @@ def the_text_as_one_word(text, merges):
 
 
 @bpe_encode.misconception("Join your pieces. Which bytes of the text are missing?")
-def blanks_thrown_away(text, merges):
+def spaces_thrown_away(text, merges):
     return [piece for word in text.split() for piece in reference.bpe_encode(word, merges)]
 
 

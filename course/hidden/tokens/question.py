@@ -18,7 +18,7 @@ OTHERS = (
             "that you do not? (b) Name one gain and one loss of his way. Five to eight sentences."
         ),
         answer=(
-            "(a) His pairs may cross blanks and full stops, so after enough merges he has pieces such as `of the`, "
+            "(a) His pairs may cross spaces and full stops, so after enough merges he has pieces such as `of the`, "
             "`. The` or whole phrases that occur often. (b) Common phrases become single pieces, so his text is "
             "shorter for the same number of merges. But the same word now falls into different pieces, depending on "
             "what stands beside it: `dog` alone, inside `the dog`, and inside `dog.` are three things. A model has "

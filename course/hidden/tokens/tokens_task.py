@@ -49,7 +49,7 @@ def from_the_grammar(words, contexts):
     name="tokens_task",
     hints=(
         "Print the loss of the first batch. With all vectors near zero an example costs (1 + k) log 2 = 4.16.",
-        "Print a few pairs as words, each with its noise. Does every place of a window give a pair?",
+        "Print a few pairs as words, each with its noise. Does each of the four neighbours in a window give a pair?",
         "Print the learning rate of the first batch and of the last. Does the curve still jump about?",
     ),
 )

@@ -19,7 +19,7 @@ from course.reference import tokens as reference
     ),
 )
 def train_bpe(rng):
-    """Ties by age in every text; runs, accents, signs and blanks; merges that run out."""
+    """Ties by age in every text; runs, accents, signs and spaces; merges that run out."""
     yield call("the worked example", WORKED_EXAMPLE, 6, public=True)
     yield call("ties, and no more than they ask for", "cd ab ba dc cd ab ba dc xyxyx yxyxy", 9, public=True)
     yield call("a drawn text", drawn_text(rng, "abcde", 211), 31, weight=3.0)
@@ -27,7 +27,7 @@ def train_bpe(rng):
     yield call("runs of one letter", drawn_text(rng, "aab", 67, 7), 17, weight=2.0)
     accents = drawn_text(rng, "éèñaı🙂", 41)
     yield call("accents and emoji", f"né née naïve\n{accents}\n{accents}", 29, weight=2.0)
-    yield call("digits, signs and blanks", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
+    yield call("digits, signs and spaces", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
     yield call("nothing is left to merge", f"{drawn_text(rng, 'ab', 5, 3)} ab", 97).counts_with("a drawn text")
     yield call("no merges", WORKED_EXAMPLE, 0, weight=0.25).counts_with("a drawn text")
     yield call("no text", "", 7, weight=0.25).counts_with("a drawn text")
@@ -62,9 +62,9 @@ def counted_once(text, merges):
 
 
 @train_bpe.misconception(
-    "Print the first five words that you train on. Do they join to the text again, blanks included?"
+    "Print the first five words that you train on. Do they join to the text again, spaces included?"
 )
-def blanks_thrown_away(text, merges):
+def spaces_thrown_away(text, merges):
     return trained(Counter(reference.as_bytes(word) for word in text.split()), merges, oldest)
 
 
@@ -91,7 +91,9 @@ def each_word_counted_once(text, merges):
     return trained(Counter(dict.fromkeys(words(text), 1)), merges, oldest)
 
 
-@train_bpe.misconception("You stop while a pair is left that occurs once. When does the docstring say that it ends?")
+@train_bpe.misconception(
+    "You stop while a pair is left that occurs once. When does the exercise's text say that training ends?"
+)
 def stops_at_pairs_that_occur_once(text, merges):
     def best(pairs, number):
         pair = oldest(pairs, number)
