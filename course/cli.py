@@ -224,6 +224,8 @@ def report(arguments: argparse.Namespace) -> int:
 
     root, to, names = find_root(), arguments.to, arguments.names
     topics = _topics([arguments.topic]) if arguments.topic else []
+    if arguments.student and names is not None:
+        raise Problem("a page about one student names that student. Leave --names and --no-names out")
     if arguments.student:
         for path in write_student_reports(root, topics, arguments.student, to):
             print(path)

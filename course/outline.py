@@ -222,7 +222,10 @@ def read_outline(path: Path) -> Outline:
             rubrics=_rubrics(_table(values, "rubrics"), choices),
             **rules,
         )
-    except (UnicodeDecodeError, Faulty) as error:
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Faulty(f"{path} is not in UTF-8, and line {line} cannot be read. Save the file as UTF-8") from None
+    except Faulty as error:
         raise Faulty(f"{path}: {error}") from None
 
 

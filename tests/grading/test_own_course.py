@@ -430,6 +430,15 @@ def test_a_faulty_outline_stops_every_command_with_that_sentence(tmp_path: Path)
     assert done.stderr.startswith("course list: ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(("encoding", "line"), [("cp1252", 2), ("utf-16", 1)])
+def test_an_outline_in_another_encoding_gets_one_sentence(tmp_path: Path, encoding: str, line: int) -> None:
+    path = tmp_path / "course.toml"
+    path.write_bytes('[topics.03_rnn]\nx = "ú"\n'.encode(encoding))
+    with pytest.raises(Faulty) as refused:
+        read_outline(path)
+    assert str(refused.value).endswith(f"is not in UTF-8, and line {line} cannot be read. Save the file as UTF-8")
+
+
 def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     assert "is not empty" in run(ROOT, "course", "new", str(tmp_path), "03_rnn", status=2).stderr

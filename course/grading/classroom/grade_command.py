@@ -67,15 +67,11 @@ def grade_topic(
             progress=progress,
         )
     shared += share_points(classroom)
-    if again := classroom.changed():
-        now = f"course.toml has {', '.join(again)}, as it was released"
-        print(f"{topic.folder}: {now}. Run `course release {topic.folder}`, then `course grade {topic.folder}`")
     unreleased = classroom.unreleased()
-    if unreleased:
-        print(f"{topic.folder}: {_not_as_released(unreleased, topic)}")
     if stale and not graded:
         whose = "the release's" if unreleased else "today's"
         print(f"{topic.folder}: nothing is stale, because every verdict comes from {whose} tests")
+        _say_what_is_unreleased(classroom, unreleased)
         return 0
     summary.show(topic, graded)
     is_whole_class = not students and not stale
@@ -85,6 +81,7 @@ def grade_topic(
     missing = absent_notes(classroom) if is_whole_class else ()
     for line in (*shared, *summary.not_graded(misplaced), *missing, *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
+    _say_what_is_unreleased(classroom, unreleased)
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     complete = all(work.complete for work in (*graded, *misplaced))
@@ -93,11 +90,15 @@ def grade_topic(
     return int(not complete)
 
 
-def _not_as_released(cells: Sequence[str], topic: Topic) -> str:
-    """What to do about an instructor's own cells that were changed since the release."""
-    are = "is" if len(cells) == 1 else "are"
-    commands = f"`course release {topic.folder}`, then `course grade {topic.folder}`"
-    return f"{', '.join(cells)} in solutions/ {are} not as released. Run {commands}"
+def _say_what_is_unreleased(classroom: Classroom, cells: Sequence[str]) -> None:
+    """Print what to do about points, a date, and an instructor's own `cells` that were changed since the release."""
+    topic = classroom.topic.folder
+    commands = f"Run `course release {topic}`, then `course grade {topic}`"
+    if again := classroom.changed():
+        print(f"{topic}: course.toml has {', '.join(again)}, as it was released. {commands}")
+    if cells:
+        are = "is" if len(cells) == 1 else "are"
+        print(f"{topic}: {', '.join(cells)} in solutions/ {are} not as released. {commands}")
 
 
 def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:

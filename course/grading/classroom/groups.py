@@ -5,11 +5,12 @@ Each member has the work in `submitted/` and a grade in the gradebook, as nbgrad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.gradebook.scores import Marks
+from course.grading.gradebook.students import known_people
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import Attempt, attempt_in, share
 from course.outline import Group
@@ -44,18 +45,19 @@ def share_work(classroom: Classroom) -> list[str]:
     groups = groups_in(classroom.topic)
     if not groups:
         return []
+    known = {person.id for person in known_people(classroom.coursedir().db_url)}
     with topic_lock(classroom.root, classroom.topic.folder):
-        return [note for group in groups for note in _share_work(classroom, group)]
+        return [note for group in groups for note in _share_work(classroom, group, known)]
 
 
-def _share_work(classroom: Classroom, group: Group) -> Iterator[str]:
+def _share_work(classroom: Classroom, group: Group, known: Collection[str]) -> Iterator[str]:
     works = _works(classroom, group)
     if not works:
         return
     newest = _newest(works)
     if newest is None:
         stamp = "Put a timestamp.txt beside each of them"
-        yield f"{group.name}: {_listed(list(works))} handed in other work, and nothing says which is newer. {stamp}"
+        yield f"{group.name}: {_listed(list(works))} handed in different work, and nothing says which is newer. {stamp}"
         return
     new = [one for one in group.members if one not in works or works[one].digest != works[newest].digest]
     for student in new:
@@ -63,6 +65,10 @@ def _share_work(classroom: Classroom, group: Group) -> Iterator[str]:
         share(classroom.root, student, classroom.topic.folder, works[newest], place)
     if new:
         yield f"{group.name}: what {newest} handed in counts for {_listed(new)}, too"
+    for student in new:
+        if known and student not in works and student not in known:
+            undo = f"remove submitted/{student}, and run `nbgrader db student remove {student} --force`"
+            yield f"{group.name}: the gradebook had no {student}. If that is misspelt, correct course.toml, {undo}"
 
 
 def _works(classroom: Classroom, group: Group) -> dict[str, Attempt]:
@@ -134,7 +140,7 @@ def _share_cell(name: str, marks: dict[str, Marks], group: Group) -> Iterator[st
         yield f"{group.name}: the points that you gave {given[0]} for {name} count for {_listed(new)}, too"
     if len({grades[one].manual_score for one in given}) > 1:
         told = _listed([f"{one} ({grades[one].manual_score:g})" for one in given])
-        yield f"{group.name}: you gave other points for {name} to {told}, so nothing is changed there"
+        yield f"{group.name}: you gave different points for {name} to {told}, so nothing is changed there"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -100,4 +100,6 @@ def refuse_timestamp(work: Path) -> None:
     if len(words) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
         raise Undated(f"{ARRIVAL} has a space before {zone:.20}, so nbgrader misreads it. {RIGHT}")
     if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
-        raise Undated(f"{ARRIVAL} does not show which number is the month. {RIGHT}")
+        raise Undated(
+            f"{ARRIVAL} says {printable(text):.30}, where nbgrader takes the first number for the month. {RIGHT}"
+        )

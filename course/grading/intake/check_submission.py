@@ -32,7 +32,10 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     refuse_shared(folder)
     refuse_folder(folder, largest)
     path = _find(folder, name)
-    document, mended = _read(path)
+    try:
+        document, mended = _read(path)
+    except Problem as problem:
+        raise Problem(f"{problem}{_or_another(path)}") from None
     _refuse_another_topics(document, name)
     refuse_timestamp(folder)
     return [*mended, *_notes(document), *notes_on_work(path, document)]
@@ -73,6 +76,14 @@ def _find(folder: Path, name: str) -> Path:
     if others := [other.name for other in there if other.name != ARRIVAL]:
         raise Problem(f"{missing}, and the folder contains {_some(others)}. Ask for the notebook")
     raise Problem(f"{missing}, because the folder is empty. Ask for the notebook")
+
+
+def _or_another(path: Path) -> str:
+    """What else could be meant where the notebook at `path` cannot be read."""
+    beside = sorted(other.name for other in path.parent.glob("*.ipynb") if other != path and other.name[0] != ".")
+    if not beside:
+        return ""
+    return f". The folder also contains {_some(beside)}. If that is the submission, rename it to {path.name}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -11,8 +11,12 @@ from typing import Any
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import Highlight2HTML
 from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.nbgrader_bridge.highlighting import SetAside
+
+# nbconvert tells all steps of a page which outputs come first. nbgrader's do not say that they may be told, and warn.
+NbGraderPreprocessor.display_data_priority.tag(config=True)
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What a browser may load for the page: what is in it."""

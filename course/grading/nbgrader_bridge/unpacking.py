@@ -34,6 +34,7 @@ class TolerantExtractor(ExtractorPlugin):
         super().__init__(**options)
         self.left: list[str] = []
         """A sentence for each archive that could not be unpacked."""
+        self._roots: tuple[Path, ...] = ()
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
@@ -51,6 +52,7 @@ class TolerantExtractor(ExtractorPlugin):
             )
 
     def _extract(self, source: Path, target: Path) -> None:
+        self._roots = source, target
         files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
         if not files:
             self.log.warning("No files found in directory: %s", source)
@@ -78,7 +80,8 @@ class TolerantExtractor(ExtractorPlugin):
                 if isinstance(error, Problem)
                 else f"it is damaged, encrypted, or not a {archive.suffix} file"
             )
-            self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
+            path = next(archive.relative_to(root) for root in self._roots if archive.is_relative_to(root))
+            self.left.append(f"{printable(str(path))} cannot be unpacked: {reason}. Ask for it again.")
             remove(place)
             return
         if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook

@@ -206,7 +206,8 @@ class TopicCollector(FileNameCollectorPlugin):
         if path in self._unmatched:
             return f"{self._unmatched[path]}. Put it at {place} yourself"
         if path.suffix.lower() not in OTHER_ARCHIVES:
-            return f"neither a zip's name nor a manifest says whose it is. Put it at {place} yourself"
+            untold = "neither a zip's name nor a manifest says whose it is"
+            return f"{untold}. Put a notebook at {place} yourself, and ask for one in place of anything else"
         if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
             return ""
         inbox = f"downloaded/{self.topic}/archive/"

@@ -17,6 +17,7 @@ from course.grading.authoring.topic_boxes import faults, fitted
 from course.grading.authoring.widget_pictures import is_still
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
+from course.grading.nbgrader_bridge.choose_question import ChooseQuestion
 from course.grading.problem import Problem
 from course.grading.release.stated_time import NEAR, stated_minutes
 from course.outline import QUESTIONS
@@ -64,6 +65,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     places = (released.parent, notebook_path(root, topic).parent)  # a release copies what lies in the second
     complaints = lint_source(notebook, topic, places, source.name)
     if released.is_file():
+        ChooseQuestion().preprocess(notebook, {"nbgrader": {"assignment": topic.folder}})
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
     if topic.own:  # the tests of our topics are proved by tests of the course

@@ -58,10 +58,22 @@ def test_the_newest_hand_in_counts_for_all(classroom: Classroom) -> None:
     assert one_of_each(TOPIC, ["bob", "cy", "dan"]) == ["bob", "dan"]
 
 
+def test_a_member_whom_the_gradebook_does_not_know_is_named(classroom: Classroom) -> None:
+    hand_in(classroom, "bob", "Bob's")
+    with Gradebook(classroom.coursedir().db_url) as gradebook:
+        for student in ("ada", "bob"):
+            gradebook.add_student(student)
+    shared, stranger = share_work(classroom)
+    assert shared == "owls: what bob handed in counts for ada and cy, too"
+    assert stranger.startswith(
+        "owls: the gradebook had no cy. If that is misspelt, correct course.toml, remove submitted/"
+    )
+
+
 def test_nothing_is_replaced_where_nothing_says_what_is_newer(classroom: Classroom) -> None:
     hand_in(classroom, "ada", "Ada's", "12:00")
     hand_in(classroom, "bob", "Bob's")
-    told = "owls: ada and bob handed in other work, and nothing says which is newer"
+    told = "owls: ada and bob handed in different work, and nothing says which is newer"
     assert share_work(classroom) == [f"{told}. Put a timestamp.txt beside each of them"]
     assert there(classroom) == {"ada": "Ada's", "bob": "Bob's"}
 
@@ -115,7 +127,7 @@ def test_points_by_hand_count_for_all_and_differences_stay(classroom: Classroom,
     assert not answer(gradebook, "cy").needs_manual_grade and comment(gradebook, "cy").manual_comment == "Nearly."
     assert share_points(classroom) == []
     give(gradebook, "cy", 2.0)
-    told = "owls: you gave other points for self_attention_question to ada (1), bob (1) and cy (2)"
+    told = "owls: you gave different points for self_attention_question to ada (1), bob (1) and cy (2)"
     assert share_points(classroom) == [f"{told}, so nothing is changed there"]
 
 

@@ -89,6 +89,12 @@ def test_what_is_no_notebook(tmp_path, content, said):
     assert said in complaint(hand_in(tmp_path, content))
 
 
+def test_beside_what_is_no_notebook_another_one_is_named(tmp_path):
+    hand_in(hand_in(tmp_path, ""), notebook(), "Untitled.ipynb")
+    another = f"The folder also contains Untitled.ipynb. If that is the submission, rename it to {NAME}.ipynb"
+    assert complaint(tmp_path).endswith(f"Ask for it again. {another}")
+
+
 def test_the_notebook_of_another_topic(tmp_path):
     name = "06_self_attention"
     with pytest.raises(Problem, match=r"06_self_attention\.ipynb is the notebook of 03_rnn"):
@@ -199,8 +205,8 @@ def test_a_submission_that_is_too_large(tmp_path):
 @pytest.mark.parametrize(
     ("stamp", "says"),
     [
-        ("05.11.2026 10:00", "which number is the month"),
-        ("5/11/26", "which number is the month"),
+        ("05.11.2026 10:00", "takes the first number for the month"),
+        ("5/11/26", "takes the first number for the month"),
         ("2026-11-05 10:00:00 CEST", "an unknown time zone, CEST"),
         ("2026-11-05 10:00:00 PM PST", "an unknown time zone, PST"),
         ("Thu Nov  5 10:00:00 CEST 2026", "an unknown time zone"),
@@ -210,7 +216,7 @@ def test_a_submission_that_is_too_large(tmp_path):
         ("5 Nov 2026", "does not hold a date"),
         ("2027-01-01 10:00 ../../etc/passwd", "an unknown time zone"),
         ("2027-01-01 10:00:00 a/../../../etc/passwd", "an unknown time zone"),
-        ("05-11-2026 10:00:00 UTC", "which number is the month"),
+        ("05-11-2026 10:00:00 UTC", "takes the first number for the month"),
         ("23:40:00", "timestamp.txt says 23:40:00, without year, month and day. Write it as 2027-01-31"),
         ("11:40 PM", "timestamp.txt says 11:40PM, without year, month and day"),
         ("Monday 23:40 UTC", "without year, month and day"),

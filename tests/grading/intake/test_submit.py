@@ -347,8 +347,9 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
     said = output_of(course, "nbgrader", "zip_collect", NAME, status=1)
     told = said.partition("nbgrader zip_collect: everything is in submitted/ except these ")[2].splitlines()[1:]
+    places = {"ann": "", "bad": "", "bomb": "", "dan": "all/Dan_2_assignsubmission_file_/"}
     assert [line.partition(":")[0] for line in told] == [
-        f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
+        f"{place}{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name, place in places.items()
     ]
     assert not any((course / "submitted" / name).exists() for name in ("ann", "bad", "bomb", "dan"))
     assert (course / "submitted" / "cy" / NAME / "checkpoints" / f"{TASK}.safetensors").is_file()

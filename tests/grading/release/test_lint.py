@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,15 @@ from typing import Any
 import nbformat
 import pytest
 
+from course import syllabus
 from course.exercise.prediction import Prediction, right, wrong
-from course.grading.authoring.source import build
+from course.grading.authoring.source import build, refresh
 from course.grading.course_folder import source_path
 from course.grading.release.lint import lint_release, lint_source, lint_topic
+from course.grading.release.make_release import render
 from course.grading.release.stated_time import stated_minutes
 from course.hidden.written import Question
-from course.syllabus import TOPICS, Budget, Topic
+from course.syllabus import TOPICS, Budget, Topic, find_topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
 
 ROOT = Path(__file__).parents[3]
@@ -29,6 +32,17 @@ def _complaints(tmp_path: Path, text: str) -> list[str]:
     (root / "README.md").touch()
     (root / "assignments" / SAMPLE.folder).mkdir(parents=True)
     return [str(complaint) for complaint in lint_topic(root, SAMPLE)]
+
+
+def test_a_release_with_another_question_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, asked = tmp_path / "course", replace(find_topic("06"), question=2)
+    (root / "solutions").mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / f"{asked.folder}.py", root / "solutions")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    monkeypatch.setattr(syllabus, "TOPICS", (asked,))
+    refresh(root, (asked,))
+    render(root, asked, root / "assignments")
+    assert [str(complaint) for complaint in lint_topic(root, asked) if "assignments" in complaint.where] == []
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)

@@ -129,5 +129,7 @@ def test_the_command_finds_topics_and_students(graded_class, tmp_path, monkeypat
     assert f"there is no submission of {NAME} by adda. Did you mean ada?" in capsys.readouterr().err
     assert cli.main(["report", "6", "--student", "fay"]) == 2
     assert f"{NAME} by fay is not graded: {NAME}.ipynb is not valid JSON" in capsys.readouterr().err
+    assert cli.main(["report", "6", "--student", "ada", "--no-names"]) == 2
+    assert "a page about one student names that student" in capsys.readouterr().err
     assert cli.main(["report", "--student", "nobody"]) == 2
     assert "no work by nobody is graded" in capsys.readouterr().err
