@@ -12,11 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from course.grading.authoring.source import build
+from course.grading.cells import notebook_bytes
+from course.grading.course_folder import source_path
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Outcome, Task
 from course.outline import read_outline
 from tests.commands import output_of
 
 from .classes import given_out
-from .lesson import NAME, answers, hand_in, make_course
+from .lesson import NAME, TOPIC, answers, hand_in, make_course
 
 SHARES = {"softmax": "def softmax(x, dim):\n    return x / x.sum(dim, keepdim=True)"}
 """A mistake that the judge knows."""
@@ -105,6 +110,15 @@ def test_from_autograding_to_feedback_report_and_export(kept):
     assert f"3 × {ATTENTION}" in report.replace("_ ", "_")
     said = course(kept, "export", "csv", NAME)
     assert f"{NAME}: 3 submissions with answers that rest on an earlier mistake and wait for you" in said
+
+
+def test_a_task_that_an_earlier_mistake_kept_from_training_rests_on_it():
+    nb = build(source_path(Path(__file__).parents[2], TOPIC), TOPIC)
+    answers({"softmax": "def softmax(x, dim:"})(nb)
+    outcome = Outcome.from_bytes(execute(Task(NAME, notebook_bytes(nb)).to_bytes()))
+    (task,) = [verdict for verdict in outcome.verdicts if verdict.exercise == "self_attention_task"]
+    assert (task.kind, task.rests_on, task.cannot_tell) == ("missing", "softmax", True)
+    assert "name 'record' is not defined" in task.message
 
 
 def test_another_setting_scores_anew_and_executes_nothing(kept):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from nbformat import NotebookNode
 from course.grading.execution.cell_end import LIMIT, CellEnd
 from course.grading.execution.task import Task
 from course.judge.verdict import Kind, Verdict
-from course.source import parsed
+from course.source import is_stub, parsed
 
 if TYPE_CHECKING:
     from course.judge.session import Session
@@ -104,16 +105,36 @@ class Examination:
             what = f"{name} is not defined any more. Was it deleted or reset after its cell?"
             return self._nothing(name, "missing", f"There was nothing to check: {what}")
         if end.ename == "NameError":
-            return self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
+            verdict = self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
+            return self._grounded(verdict, index)
         if end.kind == "error":
             return self._nothing(name, "error", f"The check was not made: {end.ename}: {end.evalue[:300]}")
         return self._nothing(name, "missing", f"The check of {name} never reached the judge.")
 
-    def _end_of_answer(self, name: str) -> CellEnd | None:
+    def _grounded(self, verdict: Verdict, index: int) -> Verdict:
+        """The verdict on an exercise for whose cell at `index` nothing was made, and on what it rests, if anything.
+
+        A cell between the answer and its check may lack an earlier answer: the one that trains a model, for example.
+        """
+        from course.judge.ground import ground_of
+
+        assert self.session is not None
+        for before in range(self._place_of_answer(verdict.exercise), index):
+            missed = re.fullmatch(r"name '(\w+)' is not defined", self.ends.get(before, CellEnd()).evalue)
+            if missed and (ground := ground_of(verdict.exercise, missed[1], self.session.verdicts)):
+                untold = not is_stub(self._sources()[verdict.exercise])
+                return replace(verdict, rests_on=ground, cannot_tell=untold)
+        return verdict
+
+    def _place_of_answer(self, name: str) -> int:
+        """The index of the cell with an answer, or that of the last one where there is none."""
         for index, cell in enumerate(self.nb.cells):
             if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-solution":
-                return self.ends.get(index)
-        return None
+                return index
+        return len(self.nb.cells)
+
+    def _end_of_answer(self, name: str) -> CellEnd | None:
+        return self.ends.get(self._place_of_answer(name))
 
     def _is_defined_in_answer(self, name: str) -> bool:
         """Whether the cell with the answer binds the exercise's name."""
