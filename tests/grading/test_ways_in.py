@@ -315,6 +315,7 @@ def test_what_a_later_download_replaces_is_kept(course: Course, capsys: pytest.C
         "Newer hand-ins replace these, which are kept:",
         f"  attempts/ada/{NAME}/{SECOND}",
     ]
+    assert course.collect() == "" and "attempts" not in capsys.readouterr().out, "that was said before"
 
 
 def test_the_same_work_stays_as_it_is(course: Course) -> None:

@@ -51,6 +51,12 @@ def test_progress_is_kept_beside_the_notebook(here, capsys):
     assert "Recurrent networks" in out and "✓ rnn_cell" in out and "○ bptt" in out
 
 
+def test_progress_says_nothing_while_a_notebook_is_graded(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    course.progress()
+    assert capsys.readouterr().out == ""
+
+
 def test_progress_of_a_named_topic(capsys):
     course.progress("06_self_attention")
     assert "softmax" in capsys.readouterr().out

@@ -53,7 +53,8 @@ class TopicCollector(FileNameCollectorPlugin):
         self.conflicts: list[Conflict] = []
         """What was not collected, as it may be somebody else's."""
         self.kept: list[Path] = []
-        """Attempts in `attempts/` that were replaced."""
+        """Attempts in `attempts/` that were replaced, in this run or an earlier one."""
+        self._kept_before: set[Path] = set()
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
         self._passed_over_for: list[str] = []
@@ -89,6 +90,7 @@ class TopicCollector(FileNameCollectorPlugin):
         What `conflicts` holds is not touched, nor collected.
         """
         self._topics, self._extracted = (*KNOWN, self.topic), extracted
+        self._kept_before = set((self.root / attempts.FOLDER).glob(f"*/{self.topic}/*"))
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
         manifests = dict(self._manifests(files, extracted))
         below = [_below(path, extracted) for path in files]
@@ -265,7 +267,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
     def notes(self) -> Iterator[str]:
         """What an instructor should know of what was collected."""
-        if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
+        if kept := sorted(path.relative_to(self.root).as_posix() for path in {*self.kept} - self._kept_before):
             yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
         bare = {one.student for one, _ in self._of.values() if not one.time and one.student in self._settled}
         if bare:
