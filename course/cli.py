@@ -460,7 +460,9 @@ def _with_topics(command: argparse.ArgumentParser) -> None:
 
 def _releasing(command: argparse.ArgumentParser) -> None:
     _with_topics(command)
-    command.add_argument("--force", action="store_true", help="replace notebooks even if they contain work")
+    command.add_argument(
+        "--force", action="store_true", help="replace notebooks that contain work, and questions that have answers"
+    )
 
 
 def _grading(command: argparse.ArgumentParser) -> None:

@@ -5,26 +5,24 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import course
 from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
 from course.grading.authoring.without_points import needed_by, without
 from course.grading.catalogue import counted
-from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.cells import SOLUTION_SUFFIX, grade_id, read_notebook
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.kernel_edition import answer_key
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
+from course.outline import QUESTIONS
 from course.syllabus import OUTLINE, TOPICS, Topic
-
-if TYPE_CHECKING:
-    pass
 
 
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
@@ -34,8 +32,8 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     topics are asked for, our repository's without a source are passed over. Returns the notebooks written.
 
     Raises:
-        Problem: a source is missing or faulty, nbgrader refuses it, or somebody has worked in the released notebook
-            and `force` was not given.
+        Problem: a source is missing or faulty, nbgrader refuses it, or `force` was not given and somebody has worked in
+            the released notebook, or students have answered another written question than the one chosen now.
     """
     ready = [topic for topic in topics if source_path(root, topic).is_file()]
     for topic in topics:
@@ -44,6 +42,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     if not force:
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
+            _refuse_another_question(root, topic)
     _try_tests(ready)
     logging.getLogger(__name__).info("Building %s.", counted(len(ready), "notebook"))
     _generate(root, ready)
@@ -105,6 +104,22 @@ def _refuse_if_worked_in(notebook: Path) -> None:
         raise Problem(f"{notebook} cannot be read as a notebook. Move it away, or use --force to replace it") from error
     if worked_in:
         raise Problem(f"somebody has worked in {notebook}. Move it away, or use --force to replace it")
+
+
+def _refuse_another_question(root: Path, topic: Topic) -> None:
+    released = release_path(root, topic)
+    if topic.own or not released.is_file() or not any(root.glob(f"submitted/*/{topic.folder}")):
+        return
+    from course.hidden import other_question  # only here, as it imports torch
+
+    given = "\n".join(cell.source for cell in read_notebook(released.read_bytes()).cells)
+    others = {number: other_question(replace(topic, question=number)) for number in QUESTIONS}
+    answered = next((number for number, question in others.items() if question and question.prompt in given), 1)
+    if answered != topic.question:
+        raise Problem(
+            f"students have answered question {answered} of {topic.folder}, and course.toml chooses question "
+            f"{topic.question}. Write question = {answered} there, or use --force to release the other one"
+        )
 
 
 def _generate(

@@ -11,12 +11,13 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from course import syllabus
 from course.grading.authoring.source import build, refresh
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.problem import Problem
 from course.grading.release import make_release
 from course.grading.release.lint import lint_release, solution_lines
-from course.syllabus import TOPICS, Item, Topic
+from course.syllabus import TOPICS, Item, Topic, find_topic
 from tests.commands import output_of
 from tests.grading.sample import SAMPLE, make_course
 
@@ -50,6 +51,23 @@ def test_committed_releases_are_what_the_sources_give(topic: Topic, tmp_path: Pa
     committed = release_path(ROOT, topic)
     assert committed.is_file(), f"run `course release {topic.folder}` and commit {committed}"
     assert rendered.read_bytes() == committed.read_bytes(), f"run `course release {topic.folder}` and commit"
+
+
+def test_a_question_that_has_answers_is_not_exchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, second = tmp_path / "course", dataclasses.replace(find_topic("06"), question=2)
+    (root / "solutions").mkdir(parents=True)
+    shutil.copy(source_path(ROOT, second), root / "solutions")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    monkeypatch.setattr(syllabus, "TOPICS", (second,))
+    make_release.release(root, [second])
+    (root / "submitted" / "ada" / second.folder).mkdir(parents=True)
+    make_release.release(root, [second])
+    for number in (1, 3):
+        with pytest.raises(
+            Problem, match=f"answered question 2 of {second.folder}, and course.toml chooses .* {number}"
+        ):
+            make_release.release(root, [dataclasses.replace(second, question=number)])
+    make_release.release(root, [dataclasses.replace(second, question=3)], force=True)
 
 
 @every_topic
