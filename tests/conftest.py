@@ -44,6 +44,14 @@ def torch_as_it_was() -> Iterator[None]:
     assert not before or before == after, "the test leaves torch otherwise than it found it"
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_graded() -> Iterator[None]:
+    """nbgrader says in the environment that it grades, and leaves that there where grading raises: what runs next is
+    no part of it."""
+    yield
+    os.environ.pop("NBGRADER_EXECUTION", None)
+
+
 def _state_of_torch() -> tuple[Any, ...]:
     torch = sys.modules.get("torch")
     return (torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()) if torch else ()
