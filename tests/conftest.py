@@ -46,8 +46,7 @@ def torch_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_graded() -> Iterator[None]:
-    """nbgrader says in the environment that it grades, and leaves that there where grading raises: what runs next is
-    no part of it."""
+    """No test runs as part of a grading before it: nbgrader leaves its variable behind where grading raises."""
     yield
     os.environ.pop("NBGRADER_EXECUTION", None)
 

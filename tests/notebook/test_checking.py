@@ -25,8 +25,7 @@ from tests.judge.sample import cell, sample
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for variable in ("COURSE_JUDGE", "NBGRADER_EXECUTION"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("COURSE_JUDGE", raising=False)
     for module in ("checking", "hints"):
         monkeypatch.setattr(f"course.notebook.{module}.key", lambda name: key_of(sample, public_only=True))
     return tmp_path

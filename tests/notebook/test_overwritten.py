@@ -45,9 +45,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     """What is shown below the check after each change of the name, which is imported again before the next."""
     cells = [cell for change in TOLD for cell in (change, CHECK, AGAIN)]
     others = ("1 / 0", 'check("mine", 3)', "check = 5", 'check("mine", 3)', "%reset -f", CHECK)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("NBGRADER_EXECUTION", raising=False)
-        return run(tmp_path_factory.mktemp("notebook"), BEGIN, CHECK, *cells, *others)
+    return run(tmp_path_factory.mktemp("notebook"), BEGIN, CHECK, *cells, *others)
 
 
 def test_below_the_check_stands_what_became_of_the_name(shown: list[list[str]]) -> None:

@@ -75,11 +75,9 @@ def told(error: NotebookNode) -> list[str]:
 
 @pytest.fixture(scope="module")
 def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("NBGRADER_EXECUTION", raising=False)
-        yield run(
-            tmp_path_factory.mktemp("slips"), *SLIPS, "mine()", BROKEN, "hint('rnn_cell')", "fit('rnn_task')", *LOOPS
-        )
+    return run(
+        tmp_path_factory.mktemp("slips"), *SLIPS, "mine()", BROKEN, "hint('rnn_cell')", "fit('rnn_task')", *LOOPS
+    )
 
 
 @pytest.mark.parametrize(("source", "sentence"), SLIPS.items())

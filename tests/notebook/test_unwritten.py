@@ -99,9 +99,7 @@ def errors(folder: Path, *cells: str) -> dict[str, NotebookNode]:
 
 @pytest.fixture(scope="module")
 def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("NBGRADER_EXECUTION", raising=False)
-        yield errors(tmp_path_factory.mktemp("notebook"), *UNWRITTEN, *WHOLE, "import nowhere")
+    return errors(tmp_path_factory.mktemp("notebook"), *UNWRITTEN, *WHOLE, "import nowhere")
 
 
 @pytest.mark.parametrize(("source", "name"), UNWRITTEN.items())

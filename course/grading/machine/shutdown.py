@@ -52,10 +52,9 @@ def delay_signals() -> Iterator[None]:
 
 @contextmanager
 def deaf_programs() -> Iterator[None]:
-    """A program begun meanwhile never hears Ctrl-C, which a terminal sends to all; this process hears it afterwards.
+    """A program begun meanwhile never hears Ctrl-C, which a terminal sends to all. This process hears it afterwards.
 
-    The program inherits that SIGINT is ignored, and also blocked until it calls `pthread_sigmask`: what was blocked is
-    kept for this process.
+    The program inherits that SIGINT is ignored. It also inherits that SIGINT is blocked, and unblocks it itself.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,9 @@ import pytest
 
 from course import syllabus
 from course.exercise.prediction import Prediction, right, wrong
-from course.grading.authoring.source import build, refresh
+from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
+from course.grading.demo import run_demo
 from course.grading.release.lint import lint_release, lint_source, lint_topic
 from course.grading.release.make_release import render
 from course.grading.release.stated_time import stated_minutes
@@ -35,12 +35,9 @@ def _complaints(tmp_path: Path, text: str) -> list[str]:
 
 
 def test_a_release_with_another_question_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, asked = tmp_path / "course", replace(find_topic("06"), question=2)
-    (root / "solutions").mkdir(parents=True)
-    shutil.copy(ROOT / "solutions" / f"{asked.folder}.py", root / "solutions")
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    asked = replace(find_topic("06"), question=2)
+    root = run_demo.make_course(ROOT, asked, tmp_path / "course")
     monkeypatch.setattr(syllabus, "TOPICS", (asked,))
-    refresh(root, (asked,))
     render(root, asked, root / "assignments")
     assert [str(complaint) for complaint in lint_topic(root, asked) if "assignments" in complaint.where] == []
 

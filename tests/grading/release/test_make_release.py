@@ -14,6 +14,7 @@ from nbgrader.api import Gradebook
 from course import syllabus
 from course.grading.authoring.source import build, refresh
 from course.grading.course_folder import notebook_path, release_path, source_path
+from course.grading.demo import run_demo
 from course.grading.problem import Problem
 from course.grading.release import make_release
 from course.grading.release.lint import lint_release, solution_lines
@@ -54,10 +55,8 @@ def test_committed_releases_are_what_the_sources_give(topic: Topic, tmp_path: Pa
 
 
 def test_a_question_that_has_answers_is_not_exchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, second = tmp_path / "course", dataclasses.replace(find_topic("06"), question=2)
-    (root / "solutions").mkdir(parents=True)
-    shutil.copy(source_path(ROOT, second), root / "solutions")
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    second = dataclasses.replace(find_topic("06"), question=2)
+    root = run_demo.make_course(ROOT, second, tmp_path / "course")
     monkeypatch.setattr(syllabus, "TOPICS", (second,))
     make_release.release(root, [second])
     (root / "submitted" / "ada" / second.folder).mkdir(parents=True)
