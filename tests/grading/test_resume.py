@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
 import pytest
 
 from course.grading.classroom import choose
@@ -329,7 +330,8 @@ def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbe
         preexec_fn=partial(heeding, signal.SIGINT),
     )
     deadline = time.monotonic() + 60
-    while not any("forkserver" in command for command in _session(grader.pid)) and time.monotonic() < deadline:
+    while not any("forkserver" in command for command in _session(grader.pid)):
+        assert time.monotonic() < deadline, "no fork server was begun"
         time.sleep(0.02)
     time.sleep(after)
     os.killpg(grader.pid, signal.SIGINT)  # as a terminal does, to the server that is importing, too
@@ -359,15 +361,18 @@ def _ours(temporary: Path) -> list[Path]:
 def _at_work_in(temporary: Path) -> list[int]:
     """The processes that began with this folder, or one in it, for temporary files."""
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended
-            if f"TMPDIR={temporary}".encode() in (process / "environ").read_bytes():
-                found.append(int(process.name))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has ended
+            if process.environ().get("TMPDIR", "").startswith(str(temporary)):
+                found.append(process.pid)
     return found
 
 
 def _session(leader: int) -> list[str]:
     """The commands that still run in a session."""
-    listed = subprocess.run(["ps", "-eo", "sid=,stat=,args="], capture_output=True, text=True, check=True).stdout
-    rows = (line.split(None, 2) for line in listed.splitlines())
-    return [command for session, state, command in rows if session == str(leader) and not state.startswith("Z")]
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):  # it has ended
+            if os.getsid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
+    return found
