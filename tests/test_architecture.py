@@ -34,7 +34,7 @@ from course.grading.execution.weight_origin import Origin
 from course.grading.kernels.protocol import Order
 from course.judge.verdict import Kind, Verdict
 from course.notebook.while_graded import asking
-from tests.test_imports import MAY_IMPORT, ROOMS
+from tests.test_imports import MAY_IMPORT, STAGE_MAY_IMPORT
 from website.architecture import PICTURES, depths, direct, draw_all
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ def test_a_picture_is_what_the_rules_say(name: str) -> None:
     assert shown == unescape(told or ""), "the page describes another picture"
 
 
-@pytest.mark.parametrize(("name", "parts"), [("parts.svg", MAY_IMPORT), ("rooms.svg", ROOMS)])
+@pytest.mark.parametrize(("name", "parts"), [("parts.svg", MAY_IMPORT), ("grading.svg", STAGE_MAY_IMPORT)])
 def test_a_picture_shows_every_part_once_and_no_two_overlap(name: str, parts: dict[str, set[str]]) -> None:
     drawn = ElementTree.fromstring(draw_all()[name])
     space = "{http://www.w3.org/2000/svg}"

@@ -16,11 +16,11 @@ from course.grading.release.lint import imported_modules
 PACKAGE = Path(course.__file__).parent
 ROOT = PACKAGE.parent
 
-# What each room of course/grading may know besides itself and `problem`. A room is a stage of the work, and knows
-# nothing of what comes later. Reports, exports and the demo may look at everything else, never at each other.
+# What each stage of the work in course/grading may know besides itself and `problem`. It knows nothing of what comes
+# later. Reports, exports and the demo may look at everything else, never at each other.
 GROUND = {"cells", "course_folder", "catalogue", "own_cells", "kernel_edition", "reproducible_zip"}
 MACHINE = {"freshness", "sandbox", "machine", "kernels"}
-ROOMS: dict[str, set[str]] = {
+STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "problem": set(),
     "cells": set(),
     "reproducible_zip": set(),
@@ -47,7 +47,7 @@ ROOMS: dict[str, set[str]] = {
         *("workers", "execution", "nbgrader_bridge", "gradebook", "intake", "authoring", "release"),
     },
 }
-ROOMS |= {name: set(ROOMS) for name in ("report", "export", "demo")}
+STAGE_MAY_IMPORT |= {name: set(STAGE_MAY_IMPORT) for name in ("report", "export", "demo")}
 
 FACES = {"configuration", "notebooks", "submission"}
 """Where the `nbgrader_config.py` of courses made by 0.1.0 looks: they know what they lead to."""
@@ -57,10 +57,10 @@ NEVER: dict[str, set[str]] = {
     "kernels": {"hidden", "reference", "judge"},
     "intake": {"hidden", "reference"},
 }
-"""What a room may not know of the course itself: what reads hostile input stays small, and what forks knows no test."""
+"""What a stage may not know of the course itself: what reads hostile input stays small, what forks knows no test."""
 
 CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intake/arrival_time.py"}
-"""Rooms that import nbgrader, and the one call elsewhere, which reads a time stamp as nbgrader does."""
+"""Stages that import nbgrader, and the one call elsewhere, which reads a time stamp as nbgrader does."""
 
 # What each part may know besides itself, the syllabus, which is plain data, and how source text is read. The public
 # side (data, show, blocks) knows nothing of how exercises are tested; the judge is handed exercises and never looks for
@@ -133,45 +133,45 @@ def test_imports_point_one_way(path: Path) -> None:
 GRADING = PACKAGE / "grading"
 
 
-def _room(path: Path) -> str:
+def _stage(path: Path) -> str:
     return path.relative_to(GRADING).parts[0].removesuffix(".py")
 
 
-def _rooms_imported(path: Path) -> set[str]:
+def _stages_imported(path: Path) -> set[str]:
     names = (name.split(".") for name in _imports(path))
-    rooms = {name[2] for name in names if name[:2] == ["course", "grading"] and len(name) > 2}
-    return {room for room in rooms if (GRADING / room).is_dir() or (GRADING / f"{room}.py").is_file()}
+    stages = {name[2] for name in names if name[:2] == ["course", "grading"] and len(name) > 2}
+    return {stage for stage in stages if (GRADING / stage).is_dir() or (GRADING / f"{stage}.py").is_file()}
 
 
 @pytest.mark.parametrize("path", sorted(GRADING.rglob("*.py")), ids=lambda path: str(path.relative_to(GRADING)))
-def test_rooms_of_grading_know_what_comes_before_them(path: Path) -> None:
-    room = _room(path)
-    if room in FACES or path == GRADING / "__init__.py":
+def test_stages_of_grading_know_what_comes_before_them(path: Path) -> None:
+    stage = _stage(path)
+    if stage in FACES or path == GRADING / "__init__.py":
         return
-    assert room in ROOMS, f"{room} has no row"
-    forbidden = _rooms_imported(path) - ROOMS[room] - {room, "problem"}
-    assert not forbidden, f"{room} may not import {', '.join(sorted(forbidden))}"
-    assert not _parts_imported(path) & NEVER.get(room, set())
+    assert stage in STAGE_MAY_IMPORT, f"{stage} has no row"
+    forbidden = _stages_imported(path) - STAGE_MAY_IMPORT[stage] - {stage, "problem"}
+    assert not forbidden, f"{stage} may not import {', '.join(sorted(forbidden))}"
+    assert not _parts_imported(path) & NEVER.get(stage, set())
 
 
-def test_no_room_of_grading_leads_back_to_itself() -> None:
+def test_no_stage_of_grading_leads_back_to_itself() -> None:
     leads: dict[str, set[str]] = {}
     for path in GRADING.rglob("*.py"):
-        leads.setdefault(_room(path), set()).update(_rooms_imported(path) - {_room(path)})
+        leads.setdefault(_stage(path), set()).update(_stages_imported(path) - {_stage(path)})
 
-    def reached(room: str, seen: set[str]) -> set[str]:
-        for other in leads.get(room, set()) - seen:
+    def reached(stage: str, seen: set[str]) -> set[str]:
+        for other in leads.get(stage, set()) - seen:
             seen.add(other)
             reached(other, seen)
         return seen
 
-    assert [room for room in leads if room in reached(room, set())] == []
+    assert [stage for stage in leads if stage in reached(stage, set())] == []
 
 
 def test_nbgrader_is_called_in_few_places() -> None:
     for path in GRADING.rglob("*.py"):
         if any(name.partition(".")[0] == "nbgrader" for name in _imports(path)):
-            assert {_room(path), path.relative_to(GRADING).as_posix()} & CALLS_NBGRADER, path
+            assert {_stage(path), path.relative_to(GRADING).as_posix()} & CALLS_NBGRADER, path
 
 
 def test_relative_imports_are_seen() -> None:

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 from course.edition import SOLUTIONS, STUDENTS
-from tests.test_imports import EVERYWHERE, MAY_IMPORT, ROOMS
+from tests.test_imports import EVERYWHERE, MAY_IMPORT, STAGE_MAY_IMPORT
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
@@ -73,7 +73,7 @@ STAGES = {
     "kernel_edition": "what kernels import",
     "workers": "runs many",
 }
-"""What is said of each room of `course/grading`."""
+"""What is said of each stage of `course/grading`."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ Rows = list[list[str]]
 
 def draw_all() -> dict[str, str]:
     """Every picture by its file's name."""
-    return {"parts.svg": draw_parts(), "rooms.svg": draw_rooms()}
+    return {"parts.svg": draw_parts(), "grading.svg": draw_grading()}
 
 
 def draw_parts() -> str:
@@ -111,11 +111,11 @@ def draw_parts() -> str:
     return _picture(boxes, leads, sorted(below), alt)
 
 
-def draw_rooms() -> str:
+def draw_grading() -> str:
     """The folders and modules of `course/grading` and what each may import."""
-    leads = {name: known - {"problem"} for name, known in ROOMS.items() if name != "problem"}
+    leads = {name: known - {"problem"} for name, known in STAGE_MAY_IMPORT.items() if name != "problem"}
     theirs = {name.removesuffix(".py") for name in STUDENTS}
-    boxes = {name: Box(name, STAGES[name], name in theirs) for name in ROOMS}
+    boxes = {name: Box(name, STAGES[name], name in theirs) for name in STAGE_MAY_IMPORT}
     return _picture(boxes, leads, ["problem"], _in_words("Parts of course/grading", leads, "problem"))
 
 

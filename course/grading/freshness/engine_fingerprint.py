@@ -104,9 +104,9 @@ def decisive_files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
     machine = reached(package, (*EXECUTION, *_programs(package)), within=("grading",))
     for path in package.rglob("*.py"):
         relative = path.relative_to(package)
-        name, room = relative.as_posix(), relative.parts[0]
-        spared = room in OWN and name not in tests and name not in SHARED
-        spared = spared or (room == "grading" and name not in machine)
+        name, part = relative.as_posix(), relative.parts[0]
+        spared = part in OWN and name not in tests and name not in SHARED
+        spared = spared or (part == "grading" and name not in machine)
         if not spared and not set(BESIDE) & set(relative.parts):
             yield path
     yield from data_files(package)
