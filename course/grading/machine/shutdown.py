@@ -51,24 +51,6 @@ def delay_signals() -> Iterator[None]:
 
 
 @contextmanager
-def deaf_programs() -> Iterator[None]:
-    """A program begun meanwhile never hears Ctrl-C, which a terminal sends to all. This process hears it afterwards.
-
-    The program inherits that SIGINT is ignored. It also inherits that SIGINT is blocked, and unblocks it itself.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-@contextmanager
 def _met_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Meanwhile `handler` meets all that asks this process to end; which is the main thread's affair alone."""
     if threading.current_thread() is not threading.main_thread():

@@ -12,7 +12,8 @@ from course.grading.kernels.zygote_fork import fork_where_ordered
 
 LIBRARIES = ("torch", "safetensors.torch", "IPython.paths", "jupyter_client.asynchronous")
 
-signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which is ignored: see `deaf_programs`
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader (`begin_server`)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 atexit.register(os._exit, 0)  # to tidy up what was imported takes time, and nobody needs it
 gc.disable()  # until what is preloaded next has imported the rest
 for name in LIBRARIES:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from course.grading.machine.shutdown import deaf_programs
 from course.syllabus import Topic
 
 FORKS = sys.platform == "linux"
@@ -42,12 +42,20 @@ def get_ready(topic: Topic, policy: str) -> None:
 
 
 def begin_server() -> None:
-    """Begin the server that workers are forked from, unless it runs."""
-    from multiprocessing.forkserver import ensure_running
+    """Begin the server that workers are forked from, unless it runs.
+
+    A terminal sends Ctrl-C to all. The server, which imports for a second and would end with a traceback, begins with
+    SIGINT blocked and comes to ignore it (`preload_libraries`); this process hears it as soon as the server has begun.
+    """
+    from multiprocessing import forkserver, resource_tracker
 
     origin_of_workers()
-    with deaf_programs():  # it imports for a second, and would end with a traceback
-        ensure_running()
+    resource_tracker.ensure_running()  # else the next call begins it, and that unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def origin_of_workers() -> Any:

@@ -318,6 +318,32 @@ def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
     assert len(processes) == 1 and not processes[0].is_alive()
 
 
+BEGIN_SERVER = """
+import os, signal
+from multiprocessing import forkserver, resource_tracker
+from course.grading.workers.start_early import begin_server
+
+def interrupted():
+    resource_tracker.ensure_running()
+    print("begun with", *signal.pthread_sigmask(signal.SIG_BLOCK, ()), "blocked")
+    os.kill(os.getpid(), signal.SIGINT)
+
+forkserver.ensure_running = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    begin_server()
+except KeyboardInterrupt:
+    print("heard with", *signal.pthread_sigmask(signal.SIG_BLOCK, ()), "blocked")
+"""
+
+
+@pytest.mark.skipif(not FORKS, reason="workers are forked on Linux only")
+def test_ctrl_c_is_heard_though_a_server_is_begun_that_does_not_hear_it():
+    """Python's own `ensure_running` begins the resource tracker, which unblocks SIGINT: too early for the server."""
+    said = subprocess.check_output([sys.executable, "-c", BEGIN_SERVER], text=True).splitlines()
+    assert said == [f"begun with {signal.SIGINT!s} blocked", "heard with blocked"]
+
+
 @pytest.mark.parametrize(("cores", "gigabytes", "workers"), [(4, 16, 4), (4, 3.6, 3), (4, 0.5, 1), (4, 0, 4)])
 def test_where_memory_is_short_fewer_workers_begin(monkeypatch, cores, gigabytes, workers):
     monkeypatch.setattr(worker_pool, "cores_at_hand", lambda: cores)
