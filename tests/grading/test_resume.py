@@ -318,7 +318,7 @@ def test_a_polite_signal_ends_the_grader_with_its_own_status_and_nothing_left(
 
 @pytest.mark.skipif(not FORKS, reason="workers are forked on Linux only")
 @pytest.mark.parametrize("after", [0.0, 0.5])
-def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbed, tmp_path, after):
+def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbed, tmp_path, short, after):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     grader = subprocess.Popen(
         [sys.executable, "-m", "course", "grade", TOPIC.folder],
@@ -326,6 +326,7 @@ def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbe
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "TMPDIR": str(short)},
         start_new_session=True,
         preexec_fn=partial(heeding, signal.SIGINT),
     )
@@ -338,7 +339,7 @@ def test_ctrl_c_while_workers_are_begun_is_answered_with_one_sentence(undisturbe
     _, said = grader.communicate(timeout=60)
     stopped = "stopped. What is done is kept, and the next run goes on from here"
     assert (grader.returncode, said) == (130, f"course grade: {stopped}\n")
-    assert soon_nothing(lambda: _session(grader.pid)) == []
+    assert soon_nothing(lambda: _session(grader.pid)) == [] and list(short.iterdir()) == []
 
 
 def soon_nothing(left: Callable[[], list[T]]) -> list[T]:

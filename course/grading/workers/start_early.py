@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from course.grading.machine.shutdown import delay_signals
 from course.syllabus import Topic
 
 FORKS = sys.platform == "linux"
@@ -36,9 +37,9 @@ def get_ready(topic: Topic, policy: str) -> None:
 
     edition = assemble([topic])
     forks_zygote = not (_begun or sys.flags.ignore_environment)
-    with tempfile.TemporaryDirectory() as home:
+    with delay_signals(), tempfile.TemporaryDirectory() as home:  # what is begun halfway is nobody's to end
         zygote_for(environment(Path(home), edition, None, policy), begin_server if forks_zygote else None)
-    begin_server()
+        begin_server()
 
 
 def begin_server() -> None:
