@@ -70,6 +70,7 @@ def do_nothing(*_: object) -> None:
 
 def end_politely() -> None:
     """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
+    asked.clear()
     terminals[:] = filter(os.isatty, range(3))
     if signal.getsignal(signal.SIGINT) != terminate:
         sys.unraisablehook = partial(_ask_again, sys.unraisablehook)
@@ -81,21 +82,15 @@ def end_politely() -> None:
 def ended(error: Exception) -> Terminated | None:
     """The end that was asked for, if `error` came of it.
 
-    A library that is interrupted may fail as it tidies up, and a terminal that is closed may be met before the signal
-    that says so.
+    What is interrupted may fail as it tidies up, or forget in C why it fails; and a terminal that is closed may be met
+    before the signal that says so.
     """
-    before: BaseException | None = error
-    while before is not None and not isinstance(before, Terminated):
-        before = before.__context__
-    if (
-        before is None
-        and isinstance(error, OSError)
-        and error.errno == errno.EIO
-        and not all(map(os.isatty, terminals))
-    ):
+    if asked:
+        return Terminated(asked[0])
+    if isinstance(error, OSError) and error.errno == errno.EIO and not all(map(os.isatty, terminals)):
         _leave_terminals()
         return Terminated(HANGUP)
-    return before
+    return None
 
 
 def terminate(number: int, _: object) -> None:
@@ -107,6 +102,7 @@ def terminate(number: int, _: object) -> None:
         if signal.getsignal(other) == terminate:
             signal.signal(other, do_nothing)
     logging.disable()
+    asked.append(number)
     if number == HANGUP:
         _leave_terminals()
     raise Terminated(number)
@@ -130,6 +126,9 @@ def _leave_terminals() -> None:
         for descriptor in terminals:
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
+
+asked: list[int] = []
+"""The signals that have asked the command to end."""
 
 terminals: list[int] = []
 """The descriptors of the standard streams that were a terminal's when the command began."""

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signals of t
 
 MEETING = """
 import logging, signal, sys, time
+from contextlib import suppress
 from course import cli
 from course.grading import catalogue
 
@@ -40,6 +41,11 @@ def in_a_library_that_fails_at_it(topics, root):
     finally:
         raise ValueError("a closed database")
 
+def in_a_library_that_forgets_why_it_fails(topics, root):
+    with suppress(BaseException):
+        Cursor.close(None)
+    raise TypeError("expected a message argument")
+
 def as_an_object_is_thrown_away(topics, root):
     Cursor()
     time.sleep(60)
@@ -49,7 +55,15 @@ sys.exit(cli.main(["list"]))
 """
 
 
-@pytest.mark.parametrize("met", ["in_a_library", "in_a_library_that_fails_at_it", "as_an_object_is_thrown_away"])
+@pytest.mark.parametrize(
+    "met",
+    [
+        "in_a_library",
+        "in_a_library_that_fails_at_it",
+        "in_a_library_that_forgets_why_it_fails",
+        "as_an_object_is_thrown_away",
+    ],
+)
 def test_wherever_the_signal_meets_it_the_command_ends_with_one_sentence(met: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MEETING.format(met=met)], cwd=ROOT, capture_output=True, text=True, timeout=50
@@ -60,6 +74,7 @@ def test_wherever_the_signal_meets_it_the_command_ends_with_one_sentence(met: st
 def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linux tells the leader of a session, and then its group: the second time must not end the tidying up."""
     monkeypatch.setattr(shutdown, "terminals", [])
+    monkeypatch.setattr(shutdown, "asked", [])
     monkeypatch.setattr(shutdown.logging, "disable", lambda: None)
     before = signal.signal(signal.SIGHUP, shutdown.terminate)
     try:
