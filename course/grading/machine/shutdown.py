@@ -82,8 +82,8 @@ def end_politely() -> None:
 def ended(error: Exception) -> Terminated | None:
     """The end that was asked for, if `error` came of it.
 
-    What is interrupted may fail as it tidies up, or forget in C why it fails; and a terminal that is closed may be met
-    before the signal that says so.
+    A library that is interrupted may fail as it tidies up, and C code may drop our exception and fail with another. A
+    terminal that is closed may be met before the signal that says so.
     """
     if asked:
         return Terminated(asked[0])

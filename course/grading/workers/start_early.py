@@ -45,8 +45,8 @@ def get_ready(topic: Topic, policy: str) -> None:
 def begin_server() -> None:
     """Begin the server that workers are forked from, unless it runs.
 
-    A terminal sends Ctrl-C to all. The server, which imports for a second and would end with a traceback, begins with
-    SIGINT blocked and comes to ignore it (`preload_libraries`); this process hears it as soon as the server has begun.
+    A terminal sends Ctrl-C to every process. The server would end with a traceback while it imports. So it begins with
+    SIGINT blocked, and `preload_libraries` has it ignore the signal. This process hears Ctrl-C just afterwards.
     """
     from multiprocessing import forkserver, resource_tracker
 

@@ -339,7 +339,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not FORKS, reason="workers are forked on Linux only")
 def test_ctrl_c_is_heard_though_a_server_is_begun_that_does_not_hear_it():
-    """Python's own `ensure_running` begins the resource tracker, which unblocks SIGINT: too early for the server."""
+    """Python's own `ensure_running` begins the resource tracker, which unblocks SIGINT before the server begins."""
     said = subprocess.check_output([sys.executable, "-c", BEGIN_SERVER], text=True).splitlines()
     assert said == [f"begun with {signal.SIGINT!s} blocked", "heard with blocked"]
 
