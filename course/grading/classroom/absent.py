@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.gradebook.scores import others
-from course.grading.gradebook.students import known_people, some
+from course.grading.gradebook.students import known_people, lookalikes, some
 from course.syllabus import OUTLINE, Topic
 
 
@@ -17,18 +17,25 @@ def absent_notes(classroom: Classroom) -> Iterator[str]:
     submitted = classroom.handed_in.submissions()
     absent, _ = others(database, topic.folder, submitted)
     if absent:
-        told = some(with_extensions(absent, topic))
+        told = some(described(absent, topic, submitted))
         yield f"handed in nothing ({len(absent)} of {len(absent) + len(submitted)} students): {told}"
+    for student, other in sorted(lookalikes(absent, list(submitted)).items()):
+        yield (
+            f"if {other} is {student}, rename submitted/{other} to submitted/{student} and grade again. Then "
+            f"`nbgrader db student remove {other} --force` forgets {other}, and the points that {other} has by hand"
+        )
     named = OUTLINE.students_named(topic.folder) if OUTLINE is not None else set()
     known = {person.id for person in known_people(database)} if named else set()
     if unknown := sorted(named - known - submitted.keys()):
         yield f"course.toml names {some(unknown)}, but the gradebook has nobody of that name. Check the spelling"
 
 
-def with_extensions(students: Sequence[str], topic: Topic) -> list[str]:
-    """The students, with the time until which one has an extension."""
-    due = extended_due(topic)
-    return [f"{name} (has until {due[name]:%Y-%m-%d %H:%M %z})" if name in due else name for name in students]
+def described(absent: Sequence[str], topic: Topic, submitted: Iterable[str]) -> list[str]:
+    """The absent, with the time until which one has an extension, and with whoever may be the same and `submitted`."""
+    due, others = extended_due(topic), lookalikes(absent, list(submitted))
+    about = {name: f"has until {due[name]:%Y-%m-%d %H:%M %z}" for name in due}
+    about |= {name: f"but {other} did" for name, other in others.items()}
+    return [f"{name} ({about[name]})" if name in about else name for name in absent]
 
 
 def extended_due(topic: Topic) -> dict[str, datetime]:

@@ -6,7 +6,7 @@ import datetime
 import statistics
 from typing import Any
 
-from course.grading.classroom.absent import with_extensions
+from course.grading.classroom.absent import described
 from course.grading.classroom.summary import LEGEND, misunderstood, table
 from course.grading.gradebook.scores import Scores
 from course.grading.report.alike_code import ALIKE, Pair
@@ -40,7 +40,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "findings": findings,
         "topic": findings.topic,
         "scored": scored,
-        "absent": with_extensions(findings.absent, findings.topic),
+        "absent": described(findings.absent, findings.topic, [work.student for work in findings.graded]),
         "points": scored[0].scores.points if scored and scored[0].scores else 0,
         "median": statistics.median(shares) if shares else None,
         "mean": statistics.fmean(shares) if shares else None,

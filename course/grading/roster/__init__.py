@@ -30,6 +30,12 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
     notes = list(listed.notes)
     if changes.unlisted:
         notes.append(f"these are in the gradebook but not in {path.name}, and stay unchanged: {some(changes.unlisted)}")
+    if changes.renamed:
+        told = some([f"{student} (in the gradebook {known})" for student, known in changes.renamed.items()])
+        notes.append(
+            f"{path.name} has other ids for students whom the gradebook knows already: {told}. They keep those of the "
+            "gradebook, so have them hand in by these"
+        )
     whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
     return list(_told(changes, path, whole)), notes
 
@@ -37,7 +43,8 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
 def _told(changes: Changes, path: Path, id_column: str) -> Iterator[str]:
     """What a class list changed, in a few lines."""
     counts = f"{len(changes.added)} added, {len(changes.updated)} updated, {changes.same} unchanged"
-    yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}"
+    others = f", but for {len(changes.renamed)} who keep those of the gradebook" if changes.renamed else ""
+    yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}{others}"
     if changes.added:
         yield f"  added: {some(changes.added)}"
     for student in list(changes.updated)[:MOST_TOLD]:

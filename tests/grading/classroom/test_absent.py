@@ -45,3 +45,22 @@ def test_more_time_is_told_and_a_misspelt_name(classroom: Classroom, monkeypatch
 
 def test_a_long_list_is_cut() -> None:
     assert some([f"s{number}" for number in range(23)]).endswith("s18, s19 and 3 more")
+
+
+@pytest.mark.parametrize(("listed", "written"), [("adal", "AdaL"), ("123", "00123"), ("0123", "123")])
+def test_who_may_have_handed_in_by_another_id_is_asked(listed: str, written: str, classroom: Classroom) -> None:
+    """Beside who handed in nothing: a class list has other capitals, or its program dropped zeros."""
+    with Gradebook(classroom.coursedir().db_url) as gradebook:
+        gradebook.add_student(listed)
+    hand_in(classroom.root, written, solved(classroom.root))
+    absent, question = absent_notes(classroom)
+    assert f"{listed} (but {written} did)" in absent and absent.startswith("handed in nothing (2 of 4 students): ")
+    forget = (
+        f"`nbgrader db student remove {written} --force` forgets {written}, and the points that {written} has by hand"
+    )
+    assert (
+        question
+        == f"if {written} is {listed}, rename submitted/{written} to submitted/{listed} and grade again. Then {forget}"
+    )
+    hand_in(classroom.root, listed, solved(classroom.root))
+    assert list(absent_notes(classroom)) == ["handed in nothing (1 of 4 students): bob"]

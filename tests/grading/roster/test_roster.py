@@ -206,3 +206,62 @@ def test_it_writes_what_nbgraders_own_import_writes(tmp_path):
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
             known.append([one.to_dict() for one in book.students])
     assert known[0] == known[1] and len(known[0]) == 2
+
+
+def ids(root: Path) -> list[str]:
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        return sorted(one.id for one in book.students)
+
+
+KEEP = "They keep those of the gradebook, so have them hand in by these"
+OTHER_CANVAS = CANVAS.replace("ada@uni.edu", "al1").replace("JM@uni.edu", "jm2")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (PARTICIPANTS, WORKSHEET, "al1 (in the gradebook ada)"),
+        (WORKSHEET, PARTICIPANTS, "ada (in the gradebook al1)"),
+        (PARTICIPANTS, WORKSHEET.replace("ada@uni.edu", "ADA@Uni.edu"), "al1 (in the gradebook ada)"),
+        (CANVAS, OTHER_CANVAS, "al1 (in the gradebook ada), jm2 (in the gradebook JM)"),
+        ("id,name\n00123,Ada L\nb7,B M\n", "id,name\n123,Ada L\nB7,B M\n", "123 (in the gradebook 00123)"),
+        ("id,name\n123,Ada L\n", "id,name\n00123,Ada L\n", "00123 (in the gradebook 123)"),
+    ],
+)
+def test_the_class_is_not_added_twice(tmp_path, monkeypatch, capsys, first, second, told):
+    """By another column, or after a spreadsheet program dropped zeros: the first list's ids stay, and it is told."""
+    root = make_course(tmp_path / "course")
+    monkeypatch.chdir(root)
+    (root / "first.csv").write_text(first, encoding="utf-8")
+    (root / "second.csv").write_text(second, encoding="utf-8")
+    assert cli.main(["roster", "first.csv"]) == 0
+    known = ids(root)
+    capsys.readouterr()
+    for _ in range(2):
+        assert cli.main(["roster", "second.csv"]) == 0
+        said = capsys.readouterr()
+        assert set(ids(root)) - set(known) <= {"bob"} and set(known) <= set(ids(root))
+        assert f"has other ids for students whom the gradebook knows already: {told}. {KEEP}\n" in said.err
+        assert f", but for {told.count('(')} who keep those of the gradebook\n" in said.out
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("id,email\nada,home@x.org\n", "id,email\nada,home@x.org\nbob,home@x.org\n", ["ada", "bob"]),
+        ("id,email\nada,home@x.org\n", "id,email\nbo,home@x.org\ncy,home@x.org\n", ["ada", "bo", "cy"]),
+        ("id,email\nada,home@x.org\nbo,home@x.org\n", "id,email\ncy,home@x.org\n", ["ada", "bo", "cy"]),
+        ("id\n123\n0123\n", "id\n00123\n", ["00123", "0123", "123"]),
+        ("id\n0123\n", "id\n123\n00123\n0123\n", ["00123", "0123", "123"]),
+        ("id,email\n7,ada@x.org\n", "id,email\n07,bob@x.org\nada,ada@x.org\n", ["07", "7"]),
+    ],
+    ids=["siblings", "two new", "two known", "two known ids", "its own id", "an email before zeros"],
+)
+def test_two_students_stay_two(tmp_path, monkeypatch, first, second, found):
+    """Where an email or a number is not one student's alone, or a surer sign says who somebody is."""
+    root = make_course(tmp_path / "course")
+    monkeypatch.chdir(root)
+    for text in (first, second):
+        (root / "list.csv").write_text(text, encoding="utf-8")
+        assert cli.main(["roster", "list.csv"]) == 0
+    assert ids(root) == found
