@@ -17,7 +17,15 @@ from course.grading.intake.arrival_time import ARRIVAL, refuse_timestamp
 from course.grading.intake.copied_cells import notes_on_copies
 from course.grading.intake.mending import drop_foreign_fields, read_mended
 from course.grading.intake.other_notebooks import notes_on_others
-from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, refuse_folder, refuse_shared
+from course.grading.intake.untrusted import (
+    LARGEST,
+    everything,
+    is_misnamed_notebook,
+    is_of_a_system,
+    printable,
+    refuse_folder,
+    refuse_shared,
+)
 from course.grading.problem import Problem
 from course.source import parsed
 from course.syllabus import TOPICS, Topic, find_topic
@@ -64,7 +72,7 @@ def _find(folder: Path, name: str) -> Path:
     files = [other for other in everything(folder) if not other.is_dir()]
     hidden = [other for other in files if re.search(r"/\.", f"/{other.relative_to(folder).as_posix()}")]
     there = [other for other in files if other not in hidden and not is_of_a_system(other.relative_to(folder))]
-    notebooks = [other for other in there if other.suffix == ".ipynb"]
+    notebooks = [other for other in there if other.suffix == ".ipynb" or is_misnamed_notebook(other)]
     if beside := [other.name for other in notebooks if other.parent == folder]:
         raise Problem(
             f"{missing}, but the folder contains {_some(beside)}. If that is the submission, rename it to {name}.ipynb"

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -50,6 +51,9 @@ OTHERS = {
 
 OF_SYSTEMS = frozenset(("__MACOSX", "Icon\r", "Icon\uf00d", "Thumbs.db", "desktop.ini"))
 """Files and folders that a Mac or Windows puts among a person's own."""
+
+MISNAMED = frozenset(("", ".txt", ".json", ".ipynb"))
+"""What browsers and other programs make of a notebook's ending, in any case of letters."""
 
 PADDING = "\0 \t\r\n"
 """What may stand behind a notebook: a copy that was interrupted, or a full disk, leaves zero bytes."""
@@ -130,6 +134,37 @@ def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
 def is_of_a_system(path: PurePath) -> bool:
     """Whether a Mac or Windows made a file, and no person did; a Mac's `._work.zip` is no zip."""
     return path.name.startswith("._") or not OF_SYSTEMS.isdisjoint(path.parts)
+
+
+def is_left_behind(path: PurePath) -> bool:
+    """Whether a file is hidden, or lies in a folder that Jupyter, Python or the course made beside the work."""
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+
+
+def holds_work(folder: Path) -> bool:
+    """Whether a person may have made any of the files below a folder."""
+    files = (path.relative_to(folder) for path in everything(folder) if path.is_file())
+    return any(not is_of_a_system(file) and not is_left_behind(file) for file in files)
+
+
+def is_misnamed_notebook(path: Path) -> bool:
+    """Whether a file holds a notebook though its name ends otherwise, as in `a.ipynb.txt`."""
+    if path.suffix == ".ipynb" or path.suffix.lower() not in MISNAMED or not stat.S_ISREG(path.lstat().st_mode):
+        return False
+    if path.stat().st_size > LARGEST or not os.access(path, os.R_OK):
+        return False
+    data = path.read_bytes()
+    try:
+        document = parse_notebook(data, path.name) if b'"nbformat"' in data else {}
+    except Problem:
+        return False
+    return isinstance(document.get("cells"), list)
+
+
+def notebook_name(name: str) -> str:
+    """What a notebook was called before its ending was changed: `a-1.ipynb` for `a.ipynb-1.json`."""
+    stem = re.sub(r"\.(txt|json|ipynb)$", "", name, flags=re.IGNORECASE)
+    return re.sub(r"\.ipynb(-\d+| ?\(\d+\))?$", r"\1", stem, flags=re.IGNORECASE) + ".ipynb"
 
 
 def printable(name: str) -> str:

@@ -1,11 +1,16 @@
-"""How `nbgrader zip_collect` unpacks what was downloaded: archives that students made, each into its own folder."""
+"""How `nbgrader zip_collect` unpacks what was downloaded: archives that students made, each into its own folder.
+
+What cannot be unpacked lies in `extracted/` as it is.
+"""
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import sys
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -13,7 +18,16 @@ from nbgrader.plugins import ExtractorPlugin
 from nbgrader.utils import unzip
 
 from course.grading.intake.needed_files import MANIFEST
-from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, remove
+from course.grading.intake.untrusted import (
+    LARGEST,
+    everything,
+    holds_work,
+    is_misnamed_notebook,
+    is_of_a_system,
+    notebook_name,
+    printable,
+    remove,
+)
 from course.grading.machine.faults import advice_for, stops_all
 from course.grading.problem import Problem
 
@@ -22,6 +36,9 @@ DENSEST = 100
 
 DISGUISED = {b"Rar!\x1a\x07": "a RAR archive", b"7z\xbc\xaf\x27\x1c": "a 7z archive"}
 """How archives begin that some call .zip, and what they are."""
+
+GZIP = b"\x1f\x8b"
+"""How a file begins that `gzip` made."""
 
 DEEPEST = 3
 """Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
@@ -32,9 +49,8 @@ class TolerantExtractor(ExtractorPlugin):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.left: list[str] = []
-        """A sentence for each archive that could not be unpacked."""
-        self._roots: tuple[Path, ...] = ()
+        self.left: dict[Path, str] = {}
+        """Why an archive could not be unpacked, and where it lies now."""
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
@@ -52,22 +68,27 @@ class TolerantExtractor(ExtractorPlugin):
             )
 
     def _extract(self, source: Path, target: Path) -> None:
-        self._roots = source, target
         files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
         if not files:
             self.log.warning("No files found in directory: %s", source)
         for path in files:
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
-            if path.suffix.lower() in self.zip_ext:
-                self.log.info("Extracting from: %s", path)
-                self._unpack(path, place.parent, 1)
-            else:
+            if path.suffix.lower() not in self.zip_ext:
                 shutil.copy(path, place)
+                continue
+            self.log.info("Extracting from: %s", path)
+            if not self._unpack(path, place, 1):
+                shutil.copy(path, place)
+        _rename_notebooks(target)
 
-    def _unpack(self, archive: Path, folder: Path, level: int) -> None:
-        """Unpack an archive into a folder of its own in `folder`, and those in it."""
-        place = folder / archive.stem.removesuffix(".tar")
+    def _unpack(self, archive: Path, there: Path, level: int) -> bool:
+        """Unpack an archive beside `there`, its place in `extracted/`, and those in it; returns whether that went.
+
+        Archives of several files get a folder of their own.
+        """
+        is_one_file = _is_one_file(archive)
+        place = _free(there.with_name(archive.stem.removesuffix(".tar")), is_one_file)
         try:
             if level > DEEPEST:
                 raise Problem(f"it is an archive inside {level - 1} others")
@@ -75,21 +96,38 @@ class TolerantExtractor(ExtractorPlugin):
         except Exception as error:  # zipfile and tarfile have a dozen ways to say it
             if stops_all(error):
                 raise
-            reason = (
-                str(error)
-                if isinstance(error, Problem)
-                else f"it is damaged, encrypted, or not a {archive.suffix} file"
-            )
-            path = next(archive.relative_to(root) for root in self._roots if archive.is_relative_to(root))
-            self.left.append(f"{printable(str(path))} cannot be unpacked: {reason}. Ask for it again.")
+            damaged = f"it is damaged, encrypted, or not a {archive.suffix} file"
+            reason = str(error) if isinstance(error, Problem) else damaged
+            self.left[there] = f"not unpacked, because {reason}. Ask for it again"
             remove(place)
-            return
+            return False
         if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
-            return
-        for path in [path for path in everything(place) if not _is_of_a_system(path, place)]:
-            if path.suffix.lower() in self.zip_ext and path.is_file() and not path.is_symlink():
-                self._unpack(path, path.parent, level + 1)
+            return True
+        inside = [place] if is_one_file else [path for path in everything(place) if not _is_of_a_system(path, place)]
+        for path in inside:
+            is_archive = path.suffix.lower() in self.zip_ext and path.is_file() and not path.is_symlink()
+            if is_archive and self._unpack(path, path, level + 1):
                 path.unlink()
+        return True
+
+
+def _free(place: Path, is_one_file: bool) -> Path:
+    """The first of `work`, `work (1)` and so on that does not exist: two archives may have one name."""
+    stem, suffix = (place.stem, place.suffix) if is_one_file else (place.name, "")
+    number = 0
+    while place.exists():
+        number += 1
+        place = place.with_name(f"{stem} ({number}){suffix}")
+    return place
+
+
+def _rename_notebooks(folder: Path) -> None:
+    """Give notebooks that browsers and other programs have renamed, such as `a.ipynb.txt`, their ending back."""
+    for path in list(everything(folder)):
+        if is_misnamed_notebook(path) and not (path.parent / MANIFEST).exists():
+            place = path.with_name(notebook_name(path.name))
+            if not place.exists():
+                path.rename(place)
 
 
 def _is_of_a_system(path: Path, folder: Path) -> bool:
@@ -97,12 +135,17 @@ def _is_of_a_system(path: Path, folder: Path) -> bool:
 
 
 def unpack(archive: Path, place: Path) -> None:
-    """Unpack a zip or a tar into the folder `place`.
+    """Unpack a zip or a tar into the folder `place`, or the one file that was compressed by itself to there.
 
     Raises:
-        Problem: it would fill the disk, write outside `place`, or is an archive of another kind.
+        Problem: it is empty, would fill the disk, write outside `place`, or is an archive of another kind.
         Exception: zipfile and tarfile have a dozen ways to say that it is damaged, or none.
     """
+    if not archive.stat().st_size:
+        raise Problem("it holds no file")
+    if _is_one_file(archive):
+        _decompress(archive, place)
+        return
     _refuse_disguised(archive)
     _refuse_huge(archive)
     place.mkdir(parents=True, exist_ok=True)
@@ -110,6 +153,34 @@ def unpack(archive: Path, place: Path) -> None:
         _unzip(archive, place)
     else:
         unzip(str(archive), str(place), zip_ext=[archive.suffix])
+    if not holds_work(place):
+        raise Problem("it holds no file")
+
+
+def _is_one_file(archive: Path) -> bool:
+    """Whether a file was compressed by itself, as `gzip` does; a tar would hold several."""
+    with archive.open("rb") as file:
+        if file.read(len(GZIP)) != GZIP or archive.stem.endswith(".tar"):
+            return False
+    try:
+        with tarfile.open(archive) as packed:
+            return packed.next() is None
+    except (tarfile.TarError, OSError, EOFError, zlib.error):
+        return True
+
+
+def _decompress(archive: Path, place: Path) -> None:
+    """Write the one file in an archive to `place`.
+
+    Raises:
+        Problem: it would fill the disk.
+    """
+    most = _most(archive)
+    with gzip.open(archive) as source, place.open("xb") as written:
+        while block := source.read(2**20):
+            if written.tell() + len(block) > most:
+                raise Problem(f"it holds more than {most / 2**20:.0f} MB")
+            written.write(block)
 
 
 def _unzip(archive: Path, place: Path) -> None:
@@ -142,7 +213,7 @@ def _refuse_huge(archive: Path) -> None:
     Raises:
         Problem: it becomes far larger than itself.
     """
-    most = max(LARGEST, DENSEST * archive.stat().st_size)
+    most = _most(archive)
     size = 0
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
@@ -155,3 +226,8 @@ def _refuse_huge(archive: Path) -> None:
                     break
     if size > most:
         raise Problem(f"it holds {size / 2**20:.0f} MB or more")
+
+
+def _most(archive: Path) -> int:
+    """The bytes that an archive may become."""
+    return max(LARGEST, DENSEST * archive.stat().st_size)

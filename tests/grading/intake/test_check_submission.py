@@ -95,6 +95,16 @@ def test_beside_what_is_no_notebook_another_one_is_named(tmp_path):
     assert complaint(tmp_path).endswith(f"Ask for it again. {another}")
 
 
+@pytest.mark.parametrize("name", [f"{NAME}.ipynb.txt", f"{NAME}.json", f"{NAME}.IPYNB", NAME])
+def test_a_notebook_with_another_ending_is_to_be_renamed(tmp_path, name):
+    """As browsers save it. A text that is no notebook is none."""
+    hand_in(tmp_path, notebook(), name)
+    told = f"the folder contains {name}. If that is the submission, rename it to {NAME}.ipynb"
+    assert complaint(tmp_path) == f"{NAME}.ipynb is missing, but {told}"
+    hand_in(tmp_path, '{"nbformat": 4}', name)
+    assert complaint(tmp_path).endswith(f"and the folder contains {name}. Ask for the notebook")
+
+
 def test_the_notebook_of_another_topic(tmp_path):
     name = "06_self_attention"
     with pytest.raises(Problem, match=r"06_self_attention\.ipynb is the notebook of 03_rnn"):
