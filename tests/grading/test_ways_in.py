@@ -5,6 +5,7 @@ Nothing is executed here: the notebooks are a line long.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -22,8 +23,12 @@ from traitlets.config import Config
 
 from course.grading import submission as old_names
 from course.grading.intake import attempts
+from course.grading.intake.senders import read_senders
 from course.grading.intake.submit import ARCHIVE, MANIFEST
+from course.grading.nbgrader_bridge import zip_collect
+from course.grading.nbgrader_bridge.left_files import BESIDE
 from course.grading.nbgrader_bridge.patches import guard_collecting
+from course.outline import read_outline
 from tests.grading.lesson import NAME
 from tests.grading.nbgrader_bridge.test_unpacking import made
 
@@ -42,6 +47,10 @@ class Course:
     @property
     def inbox(self) -> Path:
         return self.root / "downloaded" / NAME / "archive"
+
+    @property
+    def extracted(self) -> Path:
+        return self.root / "downloaded" / NAME / "extracted"
 
     def collect(self, topic: str = NAME, *, force: bool = True) -> str:
         """Run the command, in this process; returns what it ends with."""
@@ -408,17 +417,29 @@ def test_a_rar_or_7z_is_to_be_unpacked_where_it_lies(course: Course) -> None:
     assert course.collect() == "" and course.there() == {f"ada/{NAME}": "ada", f"bob/{NAME}": "bob"}
 
 
+OTHER = "05_bahdanau_attention"
+OF_ANOTHER = (
+    f"work on {OTHER}, and not on {NAME}. Put it into downloaded/{OTHER}/archive/ and collect {OTHER}, or ask for the "
+    "right one:"
+)
+
+
 def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:
-    """One that this course does not have, or not any more, among them."""
+    """Its folder can be collected where the sentence says. A topic may be none of this course, or not any more."""
     gone = {f"{NAME}.ipynb": "{}", MANIFEST: manifest("ada", FIRST).replace(NAME, "20_smooth")}
-    course.download(**{"my work": gone, f"01_markov_ngrams-bob-{FIRST}": {f"{NAME}.ipynb": "{}"}})
-    assert course.collect().splitlines()[1::2] == [
-        f"packed for {topic}, not for {NAME}. If it belongs to {NAME}, put it at "
-        f"submitted/<student>/{NAME}/{NAME}.ipynb "
-        "yourself:"
-        for topic in ("01_markov_ngrams", "20_smooth")
+    other = {f"{OTHER}.ipynb": "Bob's", MANIFEST: manifest("bob", FIRST).replace(NAME, OTHER)}
+    course.download(**{"my work": gone, f"{OTHER}-bob-{FIRST}": other})
+    assert course.collect().splitlines()[1:] == [
+        OF_ANOTHER,
+        f"  {OTHER}-bob-{FIRST}",
+        f"work on 20_smooth, which is no topic of this course. Ask for the work on {NAME}:",
+        "  my work",
     ]
     assert course.there() == {}
+    place = course.root / "downloaded" / OTHER / "archive" / f"{OTHER}-bob-{FIRST}"
+    shutil.copytree(course.extracted / place.name, place)
+    assert course.collect(OTHER) == ""
+    assert (course.root / "submitted" / "bob" / OTHER / f"{OTHER}.ipynb").read_text() == "Bob's"
 
 
 def test_a_course_of_yesterday_goes_on(course: Course) -> None:
@@ -483,11 +504,12 @@ def test_bare_notebooks_from_canvas(listed: Course, capsys: pytest.CaptureFixtur
     cannot = "the class list has no student, or several, whom Canvas can mean by"
     assert f"{cannot} leekim. {place}" in told and f"  submissions/leekim_125_460_{NAME}.ipynb" in told
     assert any(line.startswith(f"{cannot} anon_f3xY9. ") for line in told) and len(told) == 7
-    said = "ada, bm9 handed in notebooks without `course submit` and were found in the class list. These have no"
-    assert said in capsys.readouterr().out
+    said = "handed in notebooks without `course submit` and were found in the class list. Nothing says when they came,"
+    assert f"ada, bm9 {said}" in capsys.readouterr().out
     (work / "timestamp.txt").write_text("2027-01-30 12:00:00")
     listed.collect()
     assert listed.came("ada") == "2027-01-30 12:00:00", "the same work stays"
+    assert f"bm9 {said}" in (told := capsys.readouterr().out) and "ada" not in told
 
 
 def test_bare_notebooks_from_moodle(listed: Course) -> None:
@@ -500,7 +522,7 @@ def test_bare_notebooks_from_moodle(listed: Course) -> None:
                 f"{mine}/work.zip": packed({f"my work/{NAME}.ipynb": "José's", "my work/figs/a.png": "picture"}),
                 f"Cy_103_assignsubmission_file/{named('cy')}.zip": zipped("cy", "Cy's"),
                 "Cy_103_assignsubmission_file/draft.ipynb": "draft",
-                "Kim Lee_104_assignsubmission_file/05_bahdanau_attention.ipynb": "of another topic",
+                f"Kim Lee_104_assignsubmission_file/{NAME}.ipynb": "whose?",
             }
         }
     )
@@ -513,13 +535,19 @@ def test_bare_notebooks_from_moodle(listed: Course) -> None:
 def test_a_bare_notebook_that_may_be_another_is_left(listed: Course) -> None:
     listed.download(
         submissions={
-            "lovelaceada_123_456_05_bahdanau_attention.ipynb": "of another topic",
+            f"lovelaceada_123_456_{OTHER}.ipynb": "of another topic",
             "núñezjosémaría_124_457_one.ipynb": "one",
             "núñezjosémaría_124_458_two.ipynb": "two",
         }
     )
-    told = listed.collect()
-    assert listed.there() == {} and told.count("sent no notebook that is certainly") == 2
+    told = listed.collect().splitlines()
+    place = f"submitted/<student>/{NAME}/{NAME}.ipynb"
+    assert listed.there() == {} and told[1:] == [
+        OF_ANOTHER,
+        f"  submissions/lovelaceada_123_456_{OTHER}.ipynb",
+        f"nothing says which notebook of núñezjosémaría_124 is {NAME}.ipynb. Put it at {place} yourself:",
+        *(f"  submissions/núñezjosémaría_124_{number}.ipynb" for number in ("457_one", "458_two")),
+    ]
 
 
 def test_bare_notebooks_in_two_downloads_are_collected_once(listed: Course) -> None:
@@ -528,7 +556,7 @@ def test_bare_notebooks_in_two_downloads_are_collected_once(listed: Course) -> N
     listed.download(first={mine: "Ada's", josés: "old"}, second={mine: "Ada's", josés: "new"})
     told = listed.collect()
     assert listed.there() == {f"ada/{NAME}": "Ada's"}
-    assert "núñezjosémaría_124 sent" in told and "lovelaceada" not in told
+    assert "which notebook of núñezjosémaría_124 is" in told and "lovelaceada" not in told
 
 
 def test_a_manifest_with_a_time_that_cannot_be_hinders_nobody(course: Course) -> None:
@@ -546,3 +574,246 @@ def test_a_bare_notebook_gives_way_to_a_zip_and_is_kept(listed: Course) -> None:
     listed.download(submissions={f"lovelaceada_123_457_{named('ada')}.zip": zipped("ada", "zip")})
     assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "zip"}
     assert list(listed.there("attempts").values()) == ["bare"]
+
+
+EMPTY = "not unpacked, because it holds no file. Ask for it again:"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        b"",
+        {"work/": ""},
+        {"__MACOSX/": "", f"__MACOSX/._{NAME}.ipynb": "Mac"},
+        {"work/.DS_Store": "", "work/Thumbs.db": ""},
+        {f".ipynb_checkpoints/{NAME}-checkpoint.ipynb": "{}", "__pycache__/a.pyc": ""},
+    ],
+    ids=["nothing", "no byte", "a folder", "a Mac's", "systems'", "Jupyter's and Python's"],
+)
+def test_an_empty_zip_is_named_with_its_student(course: Course, content: dict[str, str] | bytes) -> None:
+    """Whatever the zip is called: it is all that came of them."""
+    empty = content if isinstance(content, bytes) else packed(content)
+    paths = [f"all/Ada_101_assignsubmission_file/{named('ada')}.zip", "all/lovelacecy_125_458_my work.zip"]
+    files = {path.removeprefix("all/"): empty for path in paths}
+    course.download(all={**files, f"Bob_102_assignsubmission_file/{named('bob')}.zip": zipped("bob", "Bob's")})
+    course.add(dan=empty)
+    assert course.collect().splitlines()[1:] == [EMPTY, *(f"  {path}" for path in (*paths, "dan.zip"))]
+    assert course.status == 1 and course.there() == {f"bob/{NAME}": "Bob's"}
+    assert all((course.extracted / path).is_file() for path in paths), "where the message says"
+
+
+def test_an_empty_folder_of_a_student_is_named(course: Course) -> None:
+    """A Mac has unpacked the download, or a platform packed no file. An empty folder beside work is nobody's."""
+    moodle = "{}_assignsubmission_file"
+    bobs, cys = (f"{moodle.format(who)}/{named(who[:3].strip('_').lower())}" for who in ("Bob_102", "Cy_103"))
+    files = {f"{moodle.format('Ada_101')}/": "", f"{bobs}/.DS_Store": "", f"{cys}/figs/": ""}
+    course.download(all={**files, **{f"{cys}/{name}": content for name, content in handed_in("cy", "Cy's").items()}})
+    hidden = course.inbox / named("dan") / "work" / ".ipynb_checkpoints" / "x.ipynb"
+    hidden.parent.mkdir(parents=True)
+    hidden.touch()
+    assert course.collect().splitlines()[1:] == [
+        "no file is in it. Ask for the work again:",
+        f"  {named('dan')}",
+        "  all/Ada_101_assignsubmission_file",
+        "  all/Bob_102_assignsubmission_file",
+    ]
+    assert course.there() == {f"cy/{NAME}": "Cy's"}
+
+
+def with_outline(course: Course, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Have the course a `course.toml`, whose topic is due at midnight."""
+    path = course.root / "course.toml"
+    path.write_text(f"[topics.{NAME}]\ndue = 2027-02-01T00:00:00Z\n{text}", "utf-8")
+    monkeypatch.setattr(zip_collect, "OUTLINE", read_outline(path))
+
+
+def test_canvas_says_that_work_is_late(
+    listed: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says so of work without a time, and of zips packed early and uploaded late. Not where the time says so."""
+    with_outline(listed, monkeypatch, "")
+    listed.download(
+        submissions={
+            f"lovelaceada_LATE_123_456_{NAME}.ipynb": "Ada's",
+            f"núñezjosémaría_124_457_{NAME}-1.ipynb": "in time",
+            f"cy_LATE_125_458_{named('cy')}.zip": zipped("cy", "packed early"),
+            f"dan_LATE_126_459_{named('dan', SECOND)}.zip": zipped("dan", "packed late", SECOND),
+        }
+    )
+    told = (
+        "Canvas calls the work of {} LATE, but it counts as on time. To change that, write the time that Canvas shows "
+        f"into submitted/<student>/{NAME}/timestamp.txt."
+    )
+    assert listed.collect() == "" and told.format("ada, cy") in capsys.readouterr().out
+    (listed.root / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2027-02-01 07:00:00")
+    assert listed.collect() == "" and told.format("cy") in capsys.readouterr().out
+    assert listed.came("ada") == "2027-02-01 07:00:00"
+
+
+OWLS = '[groups]\nowls = ["ada", "bm9"]\n"Night-Owls" = ["kim1", "kim2", "cy"]\n'
+
+
+def team(folder: str, **files: bytes | str) -> dict[str, bytes | str]:
+    """What Moodle puts into the folder of a team, or of a member of one."""
+    return {f"{folder}_assignsubmission_file/{name}": content for name, content in files.items()}
+
+
+@pytest.mark.parametrize("named_for", ["ada", "bm9", "owls"])
+def test_moodle_before_41_names_each_member_of_a_team(
+    listed: Course, named_for: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a copy of what one of them packed; the other gets it as a member of the group, and has a sender."""
+    with_outline(listed, monkeypatch, OWLS)
+    work = {f"{named(named_for)}.zip": zipped(named_for, "ours")}
+    ada, josé = "Night-Owls-Ada Lovelace_101", "Night-Owls-José María Núñez_102"
+    listed.download(all={**team(ada, **work), **team(josé, **work)})
+    expected = {f"{'bm9' if named_for == 'bm9' else 'ada'}/{NAME}": "ours"}
+    for _ in range(2):
+        assert listed.collect() == "" and listed.there() == expected
+    assert {who: one.label for who, one in read_senders(listed.root, NAME).items()} == {"ada": ada, "bm9": josé}
+    other = "bm9" if named_for == "ada" else "ada"
+    again = {f"{named(other, THIRD)}.zip": zipped(other, "again", THIRD)}
+    listed.download(all={**team(ada, **again), **team(josé, **again)})
+    assert listed.collect() == "" and listed.there()[f"{other}/{NAME}"] == "again", "by another member"
+
+
+def test_a_team_whom_the_class_list_does_not_know(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The group of `course.toml` counts, and is named, as one of the senders may be a stranger."""
+    with_outline(course, monkeypatch, OWLS)
+    work = {f"{named('ada')}.zip": zipped("ada", "ours")}
+    course.download(all={**team("Owls-Ada L_101", **work), **team("Owls-José N_102", **work)})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "ours"}
+    told = "Owls-Ada L_101 and Owls-José N_102 handed in one work of ada. It counts for the group owls.\n"
+    assert told in capsys.readouterr().out and read_senders(course.root, NAME) == {}
+    course.add(more=team("Owls-Mallory_103", **work))
+    assert "Owls-Ada L_101, Owls-José N_102 and Owls-Mallory_103 handed in as ada." in course.collect()
+
+
+@pytest.mark.parametrize("text", ["", '[groups]\nowls = ["ada", "kim1"]\n'])
+def test_a_copy_of_someone_outside_the_group_is_no_teams(
+    listed: Course, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_outline(listed, monkeypatch, text)
+    work = {f"{named('ada')}.zip": zipped("ada", "ours")}
+    listed.download(all={**team("Ada Lovelace_101", **work), **team("José María Núñez_102", **work)})
+    told = listed.collect().splitlines()[1:]
+    said = "If they are a group, name it under [groups] in course.toml and run this again, or put each into"
+    assert listed.there() == {} and len(told) == 3
+    assert told[0] == (
+        f"Ada Lovelace_101 and José María Núñez_102 handed in as ada. {said} submitted/<student>/{NAME}/ yourself:"
+    )
+
+
+def test_moodle_since_41_names_the_team(listed: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its number. Zips of several members lie in one folder, and a bare notebook is of the group of that name."""
+    with_outline(listed, monkeypatch, OWLS)
+    zips = {f"{named('ada')}.zip": zipped("ada", "1"), f"{named('bm9', SECOND)}.zip": zipped("bm9", "2", SECOND)}
+    own = {f"{named('dan')}.zip": zipped("dan", "Dan's"), f"{named('eve')}.zip": zipped("eve", "Eve's")}
+    listed.download(
+        all={
+            **team("Owls_44", **zips),
+            **team("Night-Owls_45", **{f"{NAME}.ipynb": "3"}),
+            **team("Default group", **own, **{"notes.txt": "ours"}),
+        }
+    )
+    told = listed.collect().splitlines()
+    there = {
+        f"ada/{NAME}": "1",
+        f"bm9/{NAME}": "2",
+        f"kim1/{NAME}": "3",
+        f"dan/{NAME}": "Dan's",
+        f"eve/{NAME}": "Eve's",
+    }
+    assert listed.there() == there
+    assert told[1:] == [f"{BESIDE}:", "  all/Default group_assignsubmission_file/notes.txt"]
+
+
+@pytest.mark.parametrize("of", ["Owls-", "Night-Owls-", "Default group-", "A_B".replace("_", " ") + "-"])
+def test_bare_notebooks_of_teams(listed: Course, of: str) -> None:
+    """Of each member by the class list, though the names of teams and people have hyphens."""
+    with Gradebook(CourseDirectory(root=str(listed.root)).db_url) as gradebook:
+        gradebook.add_student("jl", first_name="Jean-Luc", last_name="Picard")
+    mine = {f"{NAME}.ipynb": "ours"}
+    listed.download(all={**team(f"{of}Ada Lovelace_101", **mine), **team(f"{of}Jean-Luc Picard_102", **mine)})
+    assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "ours", f"jl/{NAME}": "ours"}
+    listed.download(all=team(f"{of}Kim Lee_103", **mine))
+    told = (
+        f"the class list has no student, or several, whom Moodle can mean by {of}Kim Lee, and course.toml has no such"
+    )
+    assert told in listed.collect()
+
+
+def test_a_second_topics_notebook_is_not_taken_for_the_first(listed: Course) -> None:
+    """Whoever sent it, and with whatever: nobody is told to put it where the first one belongs."""
+    listed.download(
+        submissions={
+            f"lovelaceada_123_456_{NAME}.ipynb": "Ada's",
+            f"lovelaceada_123_457_{OTHER}.ipynb": "of another topic",
+            f"cy_125_458_{named('cy')}.zip": zipped("cy", "Cy's"),
+            f"cy_125_459_{OTHER}-cy-{FIRST}.zip": zipped("cy", "of another topic"),
+            "nobody/bob.zip": packed({f"{OTHER}.ipynb": "of another topic"}),
+        }
+    )
+    told = listed.collect().splitlines()
+    assert listed.there() == {f"ada/{NAME}": "Ada's", f"cy/{NAME}": "Cy's"} and told[1:] == [
+        OF_ANOTHER,
+        f"  submissions/lovelaceada_123_457_{OTHER}.ipynb",
+        f"  submissions/nobody/bob/{OTHER}.ipynb",
+        f"  submissions/cy_125_459_{OTHER}-cy-{FIRST}",
+    ]
+    assert not list((listed.root / "submitted").rglob(f"{OTHER}*"))
+
+
+def test_what_is_named_is_there(listed: Course) -> None:
+    """Damaged archives and what they lay in, beside notebooks that were only compressed or renamed."""
+    notebook = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    listed.download(
+        submissions={
+            f"lovelaceada_123_456_{NAME}.ipynb.gz": gzip.compress(b"Ada's"),
+            f"núñezjosémaría_124_457_{NAME}.ipynb-1.txt": notebook,
+            "kim_125_458_work.zip": b"PK\x03\x04 damaged",
+            "kim_125_459_report.pdf": "%PDF-",
+        }
+    )
+    listed.add(broken=b"damaged")
+    told = listed.collect().splitlines()[1:]
+    assert listed.there() == {f"ada/{NAME}": "Ada's", f"bm9/{NAME}": notebook}
+    assert told == [
+        "no notebook came with it. Ask for the notebook:",
+        "  submissions/kim_125_459_report.pdf",
+        "not unpacked, because it is damaged, encrypted, or not a .zip file. Ask for it again:",
+        "  broken.zip",
+        "  submissions/kim_125_458_work.zip",
+    ]
+    assert all((listed.extracted / line.strip()).is_file() for line in told if line.startswith("  "))
+
+
+@pytest.mark.parametrize("copy", [f"{NAME}-1", f"{NAME} (1)", f"{NAME}-Copy1", "draft"])
+def test_of_two_notebooks_the_one_with_the_exact_name_is_graded(listed: Course, copy: str) -> None:
+    """The other lies beside it, where grading sees it. Of two downloads the newer has the number: a person decides."""
+    files = {f"lovelaceada_123_456_{NAME}.ipynb": "exact", f"lovelaceada_123_457_{copy}.ipynb": "copy"}
+    listed.download(submissions=files)
+    assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "exact"}
+    assert (listed.root / "submitted" / "ada" / NAME / f"{copy}.ipynb").read_text() == "copy"
+    exact, second = files
+    listed.download(first={exact: "exact"}, second={second.replace(copy, f"{NAME}-1"): "newer"})
+    assert f"nothing says which notebook of lovelaceada_123 is {NAME}.ipynb" in listed.collect()
+
+
+def test_who_may_be_somebody_of_the_class_list_is_named(listed: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spreadsheet programs drop zeros, and people write capitals."""
+    with Gradebook(CourseDirectory(root=str(listed.root)).db_url) as gradebook:
+        gradebook.add_student("123")
+    for student in ("Ada", "00123", "bm9", "kim3"):
+        listed.download(**{named(student): handed_in(student, "mine")})
+        assert listed.collect() == "" and f"{student}/{NAME}" in listed.there()
+    said = capsys.readouterr().out
+    for student, other in (("Ada", "ada"), ("00123", "123")):
+        assert (
+            f"The class list has no {student}, but {other}. If they are one student, move the work from "
+            f"submitted/{student} to submitted/{other} before you grade.\n"
+        ) in said
+    assert said.count("The class list has no") == 2

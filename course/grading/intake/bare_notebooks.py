@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from course.grading.intake.ownership import HandIn
 from course.grading.intake.platforms import Sender, own_name, senders_of
+from course.outline import Group
 
 WEIGHTS = ".safetensors"
 """The ending of checkpoints, which lie in a folder of their own: a platform keeps no folders."""
@@ -50,16 +51,20 @@ def by_sender(files: Iterable[PurePosixPath]) -> dict[Sender, list[PurePosixPath
 
 
 def match_bare(
-    sender: Sender, files: Sequence[PurePosixPath], listed: Iterable[Listed], topic: str, topics: Iterable[str]
+    sender: Sender, files: Sequence[PurePosixPath], listed: Sequence[Listed], topic: str, groups: Iterable[Group]
 ) -> HandIn | str:
-    """The work that a sender uploaded without `course submit`, or why it cannot be told whose or which it is."""
-    student = _student(sender, listed)
+    """The work that a sender uploaded without `course submit`, or why it cannot be told whose or which it is.
+
+    The work of a team that a group of `course.toml` is called like is that of the group's first member.
+    """
+    student = find_student(sender, listed) or _first_of_group(sender, groups)
     if student is None:
         called = sender.name or sender.label
-        return f"the class list has no student, or several, whom {sender.platform} can mean by {called}"
-    notebook = _notebook(files, topic, topics)
+        or_group = ", and course.toml has no such group" if sender.platform == "Moodle" else ""
+        return f"the class list has no student, or several, whom {sender.platform} can mean by {called}{or_group}"
+    notebook = _notebook(files, topic)
     if notebook is None:
-        return f"{sender.label} sent no notebook that is certainly {topic}.ipynb"
+        return f"nothing says which notebook of {sender.label} is {topic}.ipynb"
     found = {PurePosixPath(f"{topic}.ipynb"): notebook}
     for path in files:
         if path.parent.is_relative_to(notebook.parent) and path != notebook:
@@ -67,24 +72,41 @@ def match_bare(
     return HandIn(notebook, topic, student, "", sender, "", files=found)
 
 
-def _student(sender: Sender, listed: Iterable[Listed]) -> str | None:
+def find_student(sender: Sender, listed: Sequence[Listed]) -> str | None:
     """The one student whom a sender can be: by Canvas's number, or by name where the class list has no number."""
-    listed = list(listed)
     numbered = [one for one in listed if one.number and sender.platform == "Canvas"]
     found = [one.id for one in numbered if one.number == sender.key]
-    found = found or [one.id for one in listed if one not in numbered and _squeezed(sender.name) in one.names]
+    for name in map(_squeezed, sender.ends):
+        found = found or [one.id for one in listed if one not in numbered and name in one.names]
     return found[0] if len(found) == 1 else None
 
 
-def _notebook(files: Iterable[PurePosixPath], topic: str, topics: Iterable[str]) -> PurePosixPath | None:
-    """The notebook that is called like the topic, or the only one there is, if it is not called like another topic."""
+def _first_of_group(sender: Sender, groups: Iterable[Group]) -> str | None:
+    """The first member of the group of `course.toml` that a platform's team is called like."""
+    called = {_squeezed(group.name): group.members[0] for group in groups}
+    return called.get(_squeezed(sender.name))
+
+
+def other_topic(path: PurePosixPath, topic: str, topics: Iterable[str]) -> str | None:
+    """The topic other than `topic` that a notebook is called like, if there is one."""
+    name = own_name(path)
+    if path.suffix != ".ipynb" or name.startswith(topic):
+        return None
+    return next((other for other in topics if name.startswith(other)), None)
+
+
+def _notebook(files: Iterable[PurePosixPath], topic: str) -> PurePosixPath | None:
+    """The notebook that is called like the topic, or the only one there is.
+
+    Of several in one folder, the one without a number behind its name.
+    """
     notebooks = [path for path in files if path.suffix == ".ipynb"]
-    stems = {path: re.sub(r"(-\d+| ?\(\d+\))$", "", PurePosixPath(own_name(path)).stem) for path in notebooks}
-    called = [path for path in notebooks if stems[path] == topic]
-    others = set(topics) - {topic}
-    if not called and len(notebooks) == 1 and not any(stems[notebooks[0]].startswith(other) for other in others):
-        called = notebooks
-    return called[0] if len(called) == 1 else None
+    stems = {path: PurePosixPath(own_name(path)).stem for path in notebooks}
+    called = [path for path in notebooks if re.sub(r"(-\d+| ?\(\d+\))$", "", stems[path]) == topic]
+    if len({path.parent for path in called}) == 1:
+        called = [path for path in called if stems[path] == topic] or called
+    found = called or notebooks
+    return found[0] if len(found) == 1 else None
 
 
 def _place(path: PurePosixPath, folder: PurePosixPath) -> PurePosixPath:

@@ -17,6 +17,7 @@ from unicodedata import normalize
 from course.grading.intake.manifest import Manifest
 from course.grading.intake.platforms import Sender, sender_of
 from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
+from course.outline import Group
 
 MACHINE = "a machine's login"
 """In place of a platform, where nothing but such a login says whose a zip is: the next may be somebody else's."""
@@ -69,6 +70,10 @@ class Conflict:
     hand_ins: tuple[HandIn, ...]
     collected: tuple[str, ...] = ()
 
+    def is_within(self, group: Group) -> bool:
+        """Whether all of it is of members of a group."""
+        return {*self.collected, *(one.student for one in self.hand_ins)} <= set(group.members)
+
 
 def find_hand_ins(
     files: Iterable[PurePosixPath], manifests: Mapping[PurePosixPath, Manifest], topics: Iterable[str]
@@ -97,16 +102,20 @@ def find_hand_ins(
     return list(found.values())
 
 
-def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> list[Conflict]:
+def find_conflicts(
+    hand_ins: Sequence[HandIn], collected: Mapping[str, Sender], groups: Iterable[Group] = ()
+) -> list[Conflict]:
     """What is not to be collected, as it may be somebody else's.
 
     Args:
         hand_ins: all of one topic.
         collected: who handed in what is in `submitted/` already, by student, where a platform said so.
+        groups: those who hand in together, and may do so under the name of any member.
     """
     agreed = [one for one in hand_ins if not one.is_split]
     told = [Conflict(_split(one), (one,)) for one in hand_ins if one.is_split]
-    return [*told, *_of_one_name(agreed, collected), *_of_one_sender(agreed, collected)]
+    apart = [one for one in _of_one_sender(agreed, collected) if not any(map(one.is_within, groups))]
+    return [*told, *_of_one_name(agreed, collected), *apart]
 
 
 def newest(hand_ins: Iterable[HandIn]) -> HandIn:
@@ -115,7 +124,7 @@ def newest(hand_ins: Iterable[HandIn]) -> HandIn:
 
 
 def _split(one: HandIn) -> str:
-    says = f"manifest in it says {_listed(sorted(one.manifests))}"
+    says = f"manifest in it says {listed(sorted(one.manifests))}"
     return f"A zip is named for {one.named}, but a {says}." if one.named else f"A zip was renamed, and a {says}."
 
 
@@ -130,7 +139,7 @@ def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) ->
         if any(sender.platform == MACHINE for sender in senders):
             reason = f"{student} is a login that machines give, so each of these may be from a different student."
         else:
-            reason = f"{_listed([sender.label for sender in senders])} handed in as {student}."
+            reason = f"{listed([sender.label for sender in senders])} handed in as {student}."
         yield Conflict(reason, tuple(group), tuple(before))
 
 
@@ -144,12 +153,12 @@ def _differ(senders: Iterable[Sender]) -> bool:
 
 def _of_one_sender(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> Iterator[Conflict]:
     """Those whom a platform names as one and whose zips have several names."""
-    sent = [one for one in hand_ins if one.sender]
+    sent = [one for one in hand_ins if one.sender and not one.sender.is_many]
     for (sender, label), group in _grouped(sent, lambda one: (one.sender, one.sender and one.sender.label)).items():
         before = [student for student, earlier in collected.items() if (earlier, earlier.label) == (sender, label)]
         names = dict.fromkeys([*before, *(one.student for one in group)])
         if len({name.casefold() for name in names}) > 1:
-            yield Conflict(f"{label} handed in as {_listed(list(names))}.", tuple(group), tuple(before))
+            yield Conflict(f"{label} handed in as {listed(list(names))}.", tuple(group), tuple(before))
 
 
 def _grouped(hand_ins: Iterable[HandIn], key: Callable[[HandIn], Any]) -> dict[Any, list[HandIn]]:
@@ -195,6 +204,6 @@ def _said_by(name: str, head: re.Pattern[str]) -> re.Match[str] | None:
     return said
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """`ada, bob and cy`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -3,6 +3,7 @@
 Where each pattern is from:
 
 - Moodle: `mod/assign/classes/downloader.php`, and `mod/assign/locallib.php` before 4.1, in github.com/moodle/moodle.
+  Of a team it names each member, with a copy of the work. Since 4.1 it names the team alone, with the team's number.
 - Canvas: `lib/content_zipper.rb` (`get_filename`, `add_upload_submission`) in github.com/instructure/canvas-lms.
 - Blackboard: `README.md` of github.com/kwurst/bb-file-cleanup, which undoes it.
 - Brightspace: `bsunzip.sh` of github.com/squell/bb-scripts, which reads it.
@@ -16,9 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<id>\d+))?_assignsubmission_[a-z]+(?:_|$)")
-"""`Ada Lovelace_101_assignsubmission_file_`, as a folder or before the name; since 4.1 the folder ends without `_`."""
+"""`Ada Lovelace_101_assignsubmission_file_`, as a folder or before the name; since 4.1 the folder ends without `_`.
 
-CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?:LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_(?P<file>\d+)_")
+Of a team it is `Owls-Ada Lovelace_101_…` before 4.1 and then `Owls_44_…`. Students in no team are `Default group`,
+which has no number.
+"""
+
+CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_(?P<file>\d+)_")
 """`lovelaceada_LATE_123_456_` before the name: the student's number, then the file's; `anon_f3xY9_456_` for nobody."""
 
 BLACKBOARD = re.compile(r"(?P<who>.+)_attempt_\d{4}(?:-\d\d){5}(?:_|$)")
@@ -61,8 +66,19 @@ class Sender:
 
     @property
     def name(self) -> str:
-        """What of the label is a person's name, without the platform's number."""
+        """What of the label is a name, of a person or a team, without the platform's number."""
         return self.label.removesuffix(f"_{self.key}")
+
+    @property
+    def is_many(self) -> bool:
+        """Whether this is Moodle's team of all who are in none."""
+        return self.platform == "Moodle" and self.key == self.label
+
+    @property
+    def ends(self) -> list[str]:
+        """What may be a person's name, the longest first: Moodle may have put a team's name before it."""
+        parts = self.name.split("-") if self.platform == "Moodle" else [self.name]
+        return ["-".join(parts[number:]) for number in range(len(parts))]
 
 
 def sender_of(folder: PurePosixPath, before: str) -> Sender | None:
@@ -108,6 +124,11 @@ def own_name(path: PurePosixPath) -> str:
         return path.name
     found = MOODLE.match(path.name) or CANVAS.match(path.name)
     return path.name[found.end() :] if found and found.end() < len(path.name) else path.name
+
+
+def is_marked_late(path: PurePosixPath) -> bool:
+    """Whether Canvas calls what one of its files holds late."""
+    return any(found["late"] for part in path.parts if (found := CANVAS.match(part)))
 
 
 def is_companion(path: PurePosixPath) -> bool:

@@ -8,35 +8,46 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
-from course.grading.gradebook.students import known_people
+from course.grading.gradebook.students import lookalikes
 from course.grading.intake import attempts
-from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare
+from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare, other_topic
 from course.grading.intake.manifest import Manifest, read_manifest
-from course.grading.intake.needed_files import unfit
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
-from course.grading.intake.platforms import Sender, is_companion, senders_of, typed_by
+from course.grading.intake.platforms import Sender, is_companion, is_marked_late, sender_of, senders_of, typed_by
 from course.grading.intake.senders import read_senders, write_senders
+from course.grading.intake.shared_work import find_shared
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
-from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, plain_files, printable, refuse_name
+from course.grading.intake.untrusted import (
+    everything,
+    holds_work,
+    is_left_behind,
+    is_of_a_system,
+    plain_files,
+    printable,
+    refuse_name,
+)
 from course.grading.machine.faults import advice_for
+from course.grading.nbgrader_bridge.class_list import class_list
+from course.grading.nbgrader_bridge.left_files import (
+    BESIDE,
+    OTHER_ARCHIVES,
+    TYPED,
+    LeftFiles,
+    of_another_topic,
+    unfit_file,
+)
 from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
 from course.grading.problem import Problem
-
-MOST_TOLD = 20
-"""Files that were not collected, named in a list: more would scroll away."""
-
-OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
-"""The endings of archives that are not opened here."""
-
-TYPED = "the student typed a text on the platform and handed in no file. Ask for the notebook"
-"""Of whom a platform has nothing but such a text."""
+from course.outline import Group
+from course.syllabus import OUTLINE
 
 
 class TopicCollector(FileNameCollectorPlugin):
@@ -48,8 +59,8 @@ class TopicCollector(FileNameCollectorPlugin):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.left: dict[str, list[Path]] = {}
-        """What was not collected, and is no manifest, by the reason."""
+        self.left = LeftFiles()
+        """What was not collected, and is no manifest."""
         self.conflicts: list[Conflict] = []
         """What was not collected, as it may be somebody else's."""
         self.kept: list[Path] = []
@@ -59,7 +70,10 @@ class TopicCollector(FileNameCollectorPlugin):
         self._passed_over: set[Path] = set()
         self._passed_over_for: list[str] = []
         self._unmatched: dict[Path, str] = {}
+        self._shared_notes: list[str] = []
+        self._members: dict[str, Sender] = {}
         self._handed_in_files: set[Sender] = set()
+        self._handed_in_work: set[Sender] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
         self._extracted = Path()
@@ -79,19 +93,33 @@ class TopicCollector(FileNameCollectorPlugin):
         """The course's folder."""
         return Path(self.parent.coursedir.root)
 
+    @property
+    def groups(self) -> list[Group]:
+        """Those who hand in together."""
+        return OUTLINE.groups_in(self.topic) if OUTLINE is not None else []
+
+    @cached_property
+    def people(self) -> list[Listed]:
+        """The class list."""
+        return class_list(self.parent.coursedir.db_url)
+
     def submitted(self, student: str) -> Path:
         """Where the student's work goes."""
         coursedir = self.parent.coursedir
         return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic))
 
-    def decide(self, extracted: Path) -> None:
+    def decide(self, extracted: Path, unopened: Collection[Path] = ()) -> None:
         """Decide whose everything below `extracted` is; of several attempts of a student all but the newest are kept.
 
-        What `conflicts` holds is not touched, nor collected.
+        What `conflicts` holds is not touched, nor collected. Nor are the archives that are `unopened`.
         """
         self._topics, self._extracted = (*KNOWN, self.topic), extracted
         self._kept_before = set((self.root / attempts.FOLDER).glob(f"*/{self.topic}/*"))
+        self._passed_over.update(unopened)
+        for folder in self._empty_folders(extracted):
+            self.left.add("no file is in it. Ask for the work again", folder)
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
+        files = [path for path in files if path not in self._passed_over]
         manifests = dict(self._manifests(files, extracted))
         below = [_below(path, extracted) for path in files]
         found = find_hand_ins(below, manifests, self._topics)
@@ -99,9 +127,10 @@ class TopicCollector(FileNameCollectorPlugin):
         self._handed_in_files = {one.sender for one in found if one.sender}.union(*map(senders_of, work))
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = [*(one for one in found if one not in others), *self._bare(work, found)]
-        found = list(self._as_an_instructor_decided(found, extracted))
+        self._handed_in_work = {one.sender for one in found if one.sender}
+        found = list(self._as_an_instructor_decided(self._once_a_group(found), extracted))
         self._of = {extracted / path: (one, file) for one in (*others, *found) for file, path in one.files.items()}
-        self.conflicts = find_conflicts(found, self._collected())
+        self.conflicts = find_conflicts(found, self._collected(), self.groups)
         split = [one for conflict in self.conflicts for one in conflict.hand_ins]
         by_student: dict[str, list[HandIn]] = {}
         for one in found:
@@ -112,19 +141,39 @@ class TopicCollector(FileNameCollectorPlugin):
         for several in by_student.values():
             self._keep_older(several, extracted)
 
+    def _empty_folders(self, extracted: Path) -> list[Path]:
+        """The folders that a student's zip or a platform gave its name, and that hold no work."""
+        found: list[Path] = []
+        for path in everything(extracted):
+            below = _below(path, extracted)
+            if path.is_dir() and not is_of_a_system(below) and not any(map(path.is_relative_to, found)):
+                is_somebodys = sender_of(PurePosixPath(below.name), below.name) or self._match(f"/{below.name}/x")
+                if is_somebodys and not holds_work(path):
+                    found.append(path)
+        return found
+
     def _bare(self, work: Iterable[PurePosixPath], found: Iterable[HandIn]) -> Iterator[HandIn]:
         """What was uploaded without `course submit`, of students whom the class list tells."""
         packed = {path for one in found for path in one.files.values()}
-        with_zip = {one.sender for one in found}
-        sent = by_sender(path for path in work if path not in packed)
+        with_zip = {one.sender for one in found if one.topic == self.topic}
+        sent = by_sender(path for path in work if path not in packed and not self._other_topic(path))
         sent = {sender: self._once(files) for sender, files in sent.items() if sender not in with_zip}
-        listed = self._class_list() if sent else []
         for sender, files in sent.items():
-            one = match_bare(sender, files, listed, self.topic, self._topics)
+            one = match_bare(sender, files, self.people, self.topic, self.groups)
             if isinstance(one, HandIn):
                 yield one
             else:
                 self._unmatched |= dict.fromkeys((self._extracted / path for path in files), one)
+
+    def _once_a_group(self, found: list[HandIn]) -> list[HandIn]:
+        """The hand-ins, but of the copies that members of a group sent only one."""
+        for shared in find_shared(found, self._digest, self.people, self.groups) if self.groups else ():
+            found = [*(one for one in found if one not in shared.copies), shared.one]
+            left = {path for one in shared.copies for path in one.files.values()} - {*shared.one.files.values()}
+            self._passed_over.update(self._extracted / path for path in left)
+            self._members |= shared.senders
+            self._shared_notes += [shared.note] if shared.note else []
+        return found
 
     def _once(self, files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
         """A sender's files without those that a second download of the same work brought again."""
@@ -136,14 +185,10 @@ class TopicCollector(FileNameCollectorPlugin):
                 self._passed_over.add(self._extracted / path)
         return list(kept.values())
 
-    def _class_list(self) -> list[Listed]:
-        known = [(person.id, person.about) for person in known_people(self.parent.coursedir.db_url)]
-        names = "first_name", "last_name", "lms_user_id"
-        return [Listed(student, *(about.get(name, "") for name in names)) for student, about in known]
-
     def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
         """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
-        disputed = [one for conflict in find_conflicts(found, self._collected()) for one in conflict.hand_ins]
+        conflicts = find_conflicts(found, self._collected(), self.groups)
+        disputed = [one for conflict in conflicts for one in conflict.hand_ins]
         for one in found:
             is_open = one in disputed or not self.submitted(one.student).is_dir()
             names = self._there(_files(one, extracted)) if is_open and one.manifests else []
@@ -160,7 +205,7 @@ class TopicCollector(FileNameCollectorPlugin):
     def _keep_older(self, several: list[HandIn], extracted: Path) -> None:
         """Keep all but the newest of a student's hand-ins; the same in two zips is one."""
         chosen = newest(several)
-        wanted = attempts.digest(_files(chosen, extracted))
+        wanted = self._digest(chosen)
         for one in several:
             if one is chosen:
                 continue
@@ -176,44 +221,49 @@ class TopicCollector(FileNameCollectorPlugin):
         path = Path(submitted_file)
         if _is_of_a_system(path) or path in self._passed_over:
             return None
-        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
         if path not in self._of:
-            if reason := self._nobodys(path, place):
-                self.left.setdefault(reason, []).append(path)
+            if reason := self._nobodys(path):
+                self.left.add(reason, path)
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
-            reason = (
-                f"packed for {one.topic}, not for {self.topic}. If it belongs to {self.topic}, put it "
-                f"at {place} yourself"
-            )
-        elif not _is_a_name(one.student):
-            reason = f"{printable(one.student)} cannot be a student's name. Rename the zip, or ask for it again"
-        elif _is_left_behind(file):
+            self.left.add(of_another_topic(one.topic, self.topic), self._extracted / one.folder)
             return None
-        elif not (reason := _uncollectable(path, file)):
+        if not _is_a_name(one.student):
+            reason = f"{printable(one.student)} cannot be a student's name. Rename the zip, or ask for it again"
+        elif is_left_behind(file):
+            return None
+        elif not (reason := unfit_file(path, file)):
             said = self._match(f"/{one.name}/{file}") or {"file_id": str(file)}  # a bare notebook says no time
             return {**said, "student_id": one.student}
         if path.name != MANIFEST:
-            self.left.setdefault(reason, []).append(path)
+            self.left.add(reason, path)
         return None
 
-    def _nobodys(self, path: Path, place: str) -> str:
+    def _nobodys(self, path: Path) -> str:
         """Why a file that belongs to no hand-in was left out; nothing where nobody needs to hear of it."""
         below = _below(path, self._extracted)
+        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
         if is_companion(below):
             return ""
         if sender := typed_by(below):
             return "" if sender in self._handed_in_files else TYPED
         if path in self._unmatched:
             return f"{self._unmatched[path]}. Put it at {place} yourself"
-        if path.suffix.lower() not in OTHER_ARCHIVES:
-            untold = "neither a zip's name nor a manifest says whose it is"
-            return f"{untold}. Put a notebook at {place} yourself, and ask for one in place of anything else"
-        if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
-            return ""
-        inbox = f"downloaded/{self.topic}/archive/"
-        return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
+        if path.suffix.lower() in OTHER_ARCHIVES:
+            if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
+                return ""
+            inbox = f"downloaded/{self.topic}/archive/"
+            return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
+        if other := self._other_topic(below):
+            return of_another_topic(other, self.topic)
+        if senders := senders_of(below):
+            return BESIDE if senders & self._handed_in_work else "no notebook came with it. Ask for the notebook"
+        untold = "neither a zip's name nor a manifest says whose it is"
+        return f"{untold}. Put a notebook at {place} yourself, and ask for one in place of anything else"
+
+    def _other_topic(self, path: PurePosixPath) -> str | None:
+        return other_topic(path, self.topic, self._topics)
 
     def _match(self, filename: str) -> dict | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
@@ -247,7 +297,7 @@ class TopicCollector(FileNameCollectorPlugin):
                     "submitted/ holds other work of the student. Run with --force to replace it and "
                     "keep it in attempts/"
                 )
-                self.left.setdefault(reason, []).extend(files.values())
+                self.left.add(reason, *files.values())
                 continue
             else:
                 if there:
@@ -258,7 +308,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
     def note_senders(self) -> None:
         """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
-        senders = self._collected()
+        senders = {**self._collected(), **self._members}
         for path, (one, _) in self._of.items():
             is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
             if is_there and one.sender is not None and one.sender.lasting:
@@ -269,11 +319,20 @@ class TopicCollector(FileNameCollectorPlugin):
         """What an instructor should know of what was collected."""
         if kept := sorted(path.relative_to(self.root).as_posix() for path in {*self.kept} - self._kept_before):
             yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
-        bare = {one.student for one, _ in self._of.values() if not one.time and one.student in self._settled}
+        bare = [one.student for one in self._settled_works() if not one.time and not self._came(one.student)]
         if bare:
             told = "handed in notebooks without `course submit` and were found in the class list"
-            stamp = "These have no time and are never late. If one came late, add a timestamp.txt beside it"
+            stamp = "Nothing says when they came, so they count as on time unless you put a timestamp.txt beside them"
             yield f"{', '.join(sorted(bare))} {told}. {stamp}."
+        if late := sorted(filter(self._is_on_time, self._marked_late())):
+            stamp = f"write the time that Canvas shows into submitted/<student>/{self.topic}/timestamp.txt"
+            yield f"Canvas calls the work of {', '.join(late)} LATE, but it counts as on time. To change that, {stamp}."
+        yield from self._shared_notes
+        for student, other in sorted(lookalikes(self._settled, [one.id for one in self.people]).items()):
+            yield (
+                f"The class list has no {student}, but {other}. If they are one student, move the work from "
+                f"submitted/{student} to submitted/{other} before you grade."
+            )
         for student in sorted(self._passed_over_for):
             yield f"{student}: the attempt that you chose with `course attempts` still counts, until a newer one comes."
         for student in sorted(self._settled):
@@ -281,19 +340,42 @@ class TopicCollector(FileNameCollectorPlugin):
                 place = f"submitted/{student}"
                 yield f"{student} is a login that machines give. Ask whose work it is, and rename {place} to their id."
 
+    def _settled_works(self) -> list[HandIn]:
+        """The hand-ins that lie in `submitted/` now."""
+        there = [(path, one) for path, (one, _) in self._of.items() if path not in self._passed_over]
+        works = {str(one.folder): one for _, one in there if one.student in self._settled and one.topic == self.topic}
+        return list(works.values())
+
+    def _marked_late(self) -> Iterator[str]:
+        """Whose work Canvas calls late."""
+        for one in self._settled_works():
+            if one.sender and one.sender.platform == "Canvas" and any(map(is_marked_late, one.files.values())):
+                yield one.student
+
+    def _is_on_time(self, student: str) -> bool:
+        """Whether the work of a student counts as on time, though the course has a due date, or no time is known."""
+        came = self._came(student)
+        choice = OUTLINE.choices.get(self.topic) if OUTLINE is not None else None
+        due = choice.due if choice else None
+        return came is None or (due is not None and came <= due.astimezone(UTC).replace(tzinfo=None))
+
+    def _came(self, student: str) -> datetime | None:
+        return attempts.arrival(self.submitted(student))
+
     def uncollected(self, extracted: Path) -> Iterator[str]:
         """What was left out and why, in a few lines."""
         for conflict in self.conflicts:
             place = f"submitted/<student>/{self.topic}/"
-            yield f"{conflict.reason} None of these is collected, so put each into {place} yourself:"
+            done = "None of these is collected, so put each"
+            if len(conflict.hand_ins) > 1 and len(set(map(self._digest, conflict.hand_ins))) == 1:
+                done = "If they are a group, name it under [groups] in course.toml and run this again, or put each"
+            yield f"{conflict.reason} {done} into {place} yourself:"
             yield from (f"  {printable(one.folder.as_posix())}{_sender(one.sender)}" for one in conflict.hand_ins)
             yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
-        for reason, files in sorted(self.left.items(), key=lambda item: item[0] == TYPED):
-            yield f"{reason}:"
-            files = sorted(files, key=lambda path: path.suffix != ".ipynb")
-            yield from (f"  {printable(path.relative_to(extracted).as_posix())}" for path in files[:MOST_TOLD])
-            if len(files) > MOST_TOLD:
-                yield f"  and {len(files) - MOST_TOLD} more"
+        yield from self.left.lines(extracted)
+
+    def _digest(self, one: HandIn) -> str:
+        return attempts.digest(_files(one, self._extracted))
 
     def _collected(self) -> dict[str, Sender]:
         """The senders of what is in `submitted/`, as far as they are known."""
@@ -321,17 +403,22 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
         return
     try:
         if collector.is_ours and extracted.is_dir():
-            collector.decide(extracted)
+            collector.decide(extracted, extractor.left)
         process(app)
         collector.note_senders()
-    except OSError as error:
+        notes = list(collector.notes())
+    except Exception as error:
+        if not isinstance(error, OSError) and not advice_for(error):
+            raise
         sys.exit(
             f"nbgrader zip_collect: {advice_for(error) or error}. Then run it again with --force, which "
             "starts from the beginning"
         )
-    for note in collector.notes():
+    for note in notes:
         print(note)
-    if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
+    for path, reason in extractor.left.items():
+        collector.left.add(reason, path)
+    if left := "\n".join(collector.uncollected(extracted)):
         sys.exit(f"nbgrader zip_collect: everything is in submitted/ except these files of {extracted}\n{left}")
 
 
@@ -351,22 +438,6 @@ def _is_a_name(student: str) -> bool:
     except Problem:
         return False
     return True
-
-
-def _is_left_behind(file: PurePosixPath) -> bool:
-    """Whether a file lies in a folder that Jupyter, Python or the course made beside the work."""
-    return any(part.startswith(".") or part == "__pycache__" for part in file.parts)
-
-
-def _uncollectable(path: Path, file: PurePosixPath) -> str:
-    """Why the file at `path`, in its zip `file`, is not collected; nothing where it is."""
-    if file.name == MANIFEST:
-        return ""
-    if path.is_file() and path.stat().st_size > LARGEST:
-        return f"larger than the {LARGEST // 2**20} MB that are graded. Ask for a smaller file"
-    if reason := unfit(path.name) or unfit(file.as_posix()):
-        return f"not collected, because {reason}. If its notebook needs it, put it into submitted/ yourself"
-    return ""
 
 
 def _is_of_a_system(path: Path) -> bool:

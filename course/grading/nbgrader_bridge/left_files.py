@@ -1,0 +1,61 @@
+"""What `nbgrader zip_collect` does not collect, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from course.grading.intake.needed_files import MANIFEST, unfit
+from course.grading.intake.untrusted import LARGEST, printable
+from course.syllabus import TOPICS
+
+MOST_TOLD = 20
+"""Files named in a list: more would scroll away."""
+
+OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
+"""The endings of archives that are not opened here."""
+
+BESIDE = "uploaded beside the student's work. If the notebook needs it, put it beside that in submitted/ yourself"
+"""Of a file whose sender has a notebook or a zip without it."""
+
+TYPED = "the student typed a text on the platform and handed in no file. Ask for the notebook"
+"""Of whom a platform has nothing but such a text."""
+
+
+class LeftFiles:
+    """Files and folders that are not collected, by the reason."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, dict[Path, None]] = {}
+
+    def add(self, reason: str, *paths: Path) -> None:
+        """Leave out these, each once."""
+        self._paths.setdefault(reason, {}).update(dict.fromkeys(paths))
+
+    def lines(self, extracted: Path) -> Iterator[str]:
+        """Each reason, and below it the paths from `extracted`; texts that were typed come last."""
+        for reason, paths in sorted(self._paths.items(), key=lambda item: item[0] == TYPED):
+            yield f"{reason}:"
+            ordered = sorted(paths, key=lambda path: (path.suffix != ".ipynb", path))
+            yield from (f"  {printable(path.relative_to(extracted).as_posix())}" for path in ordered[:MOST_TOLD])
+            if len(paths) > MOST_TOLD:
+                yield f"  and {len(paths) - MOST_TOLD} more"
+
+
+def of_another_topic(topic: str, wanted: str) -> str:
+    """Why work on a topic is left out where another one is collected."""
+    if topic not in {one.folder for one in TOPICS}:
+        return f"work on {topic}, which is no topic of this course. Ask for the work on {wanted}"
+    place = f"Put it into downloaded/{topic}/archive/ and collect {topic}"
+    return f"work on {topic}, and not on {wanted}. {place}, or ask for the right one"
+
+
+def unfit_file(path: Path, file: PurePosixPath) -> str:
+    """Why the file at `path`, in its zip `file`, is not collected; nothing where it is."""
+    if file.name == MANIFEST:
+        return ""
+    if path.is_file() and path.stat().st_size > LARGEST:
+        return f"larger than the {LARGEST // 2**20} MB that are graded. Ask for a smaller file"
+    if reason := unfit(path.name) or unfit(file.as_posix()):
+        return f"not collected, because {reason}. If its notebook needs it, put it into submitted/ yourself"
+    return ""
