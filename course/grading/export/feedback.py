@@ -13,7 +13,6 @@ Where the names are from:
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,12 +22,14 @@ from course.files import whole
 from course.grading import reproducible_zip
 from course.grading.classroom.write_feedback import write_all
 from course.grading.gradebook.grades import read_grades, submissions
+from course.grading.intake.bare_notebooks import find_student
 from course.grading.intake.downloaded import names_by_sender
 from course.grading.intake.platforms import CANVAS
 from course.grading.intake.senders import read_senders
+from course.grading.nbgrader_bridge.class_list import class_list
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
-from course.syllabus import Topic
+from course.syllabus import OUTLINE, Topic
 
 PLATFORMS = {"canvas": "Canvas", "moodle": "Moodle"}
 """The platforms that take feedback, by the names that `course export` has for them."""
@@ -51,8 +52,9 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
     sent = {student: place for student, place in _places(root, platform, topic).items() if student in pages}
     if not sent:
         raise Problem(
-            f"no student's file in downloaded/{topic.folder}/archive/ has a name that {label} gave. Put {label}'s "
-            f"download there as it is, and run `nbgrader zip_collect {topic.folder} --force` first"
+            f"no file in downloaded/{topic.folder}/archive/ is certainly a student's by the name that {label} gave it. "
+            f"Put {label}'s download there as it is, and run `nbgrader zip_collect {topic.folder} --force` first, "
+            "or send the pages in feedback/ yourself"
         )
     path = to or root / "exports" / f"{topic.folder}-feedback-{platform}.zip"
     try:
@@ -66,7 +68,12 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
 
 
 def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
-    """Where in the zip each student's feedback lies, as far as one sender on the platform is one student here."""
+    """Where in the zip each student's feedback lies, as far as one sender on the platform is one student here.
+
+    Moodle may have named the team of a group's member by the team's number, which is another student's there.
+    """
+    groups = {student for group in OUTLINE.groups_in(topic.folder) for student in group.members} if OUTLINE else set()
+    people = class_list(load_config(root).CourseDirectory.db_url) if groups else []
     senders = read_senders(root, topic.folder)
     senders = {student: sender for student, sender in senders.items() if sender.platform == PLATFORMS[platform]}
     count = Counter(senders.values())
@@ -78,7 +85,7 @@ def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
         if platform == "canvas":
             name = max(names[sender], key=_rank)
             places[student] = name if name.lower().endswith(".zip") else f"{PurePosixPath(name).stem}.html"
-        elif re.search(r"_\d+$", sender.label):  # Moodle finds nobody by a name alone
+        elif not sender.is_many and (student not in groups or find_student(sender, people) == student):
             places[student] = f"{sender.label}_assignsubmission_file_/{topic.folder}.html"
     return places
 
@@ -112,8 +119,8 @@ def _notes(
     notes = []
     if lost := [student for student in students if student not in sent]:
         notes.append(
-            f"{topic.folder}: left out, because {label}'s download has no file of {', '.join(lost)}. Send each of "
-            f"them feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
+            f"{topic.folder}: left out {', '.join(lost)}, as no file in {label}'s download is certainly theirs alone. "
+            f"Send each of them feedback/<student>/{topic.folder}/{topic.folder}.html yourself"
         )
     notes += [
         f"{topic.folder}: left out {student}, because the page could not be written: {reason}"

@@ -8,11 +8,14 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
+from nbgrader.api import Gradebook
 
 from course import cli
+from course.grading.export import feedback
 from course.grading.intake.downloaded import names_by_sender
 from course.grading.intake.platforms import Sender
 from course.grading.intake.senders import read_senders, write_senders
+from course.outline import read_outline
 from tests.commands import output_of
 from tests.grading.lesson import NAME
 from tests.grading.test_ways_in import FIRST, SECOND, packed
@@ -98,7 +101,7 @@ def test_moodle_takes_it_back(course: Path, capsys: pytest.CaptureFixture[str]) 
     assert moodle_reads(archive, before_41=False) == moodle_reads(archive, before_41=True) == expected
     assert said.count("\n") == 2
     assert f"{NAME}: 5 submissions with answers that you have not graded yet. Their pages say so" in said
-    assert "because Moodle's download has no file of cy, dan. Send each of them feedback/<student>/" in said
+    assert "left out cy, dan, as no file in Moodle's download is certainly theirs alone. Send each of them" in said
 
 
 def test_canvas_takes_it_back_as_it_came(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +128,7 @@ def test_canvas_takes_it_back_as_it_came(course: Path, capsys: pytest.CaptureFix
             assert inner.namelist() == [PAGE] and inner.read(PAGE) == page(course, name)
     assert read["125", "458"] == page(course, "dan")
     assert "did not hand in a zip, so they have to rename" in said and said.rstrip().endswith(": dan")
-    assert "Canvas's download has no file of cy, eve." in said
+    assert "left out cy, eve, as no file in Canvas's download is certainly theirs alone." in said
 
 
 def test_one_sender_of_two_students_gets_nothing(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,6 +138,23 @@ def test_one_sender_of_two_students_gets_nothing(course: Path, capsys: pytest.Ca
     archive, said = export(course, "moodle", capsys)
     assert set(moodle_reads(archive, before_41=False)) == {"103"}
     assert "ada, bea, dan, eve" in said
+
+
+def test_moodles_teams(course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member's own number leads to the page. A team's does not, as it may be that of a student there."""
+    toml = course / "outline.toml"
+    toml.write_text(f"[topics.{NAME}]\n[groups]\nowls = ['ada', 'bea']\njays = ['cy', 'dan']\n", "utf-8")
+    monkeypatch.setattr(feedback, "OUTLINE", read_outline(toml))
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        for student, last in (("ada", "Lovelace"), ("bea", "Núñez"), ("cy", "Young")):
+            gradebook.update_or_create_student(student, first_name=student.title(), last_name=last)
+    labels = {"ada": "Night-Owls-Ada Lovelace_101", "bea": "Night-Owls-Bea Núñez_102", "cy": "Jays_104", "eve": "E_105"}
+    write_senders(course, NAME, {who: Sender("Moodle", one[-3:], one) for who, one in labels.items()})
+    download(course, "all.zip", {f"{one}_assignsubmission_file/x.zip": b"" for one in labels.values()})
+    archive, said = export(course, "moodle", capsys)
+    expected = {number: (PAGE, page(course, name)) for number, name in (("101", "ada"), ("102", "bea"), ("105", "eve"))}
+    assert moodle_reads(archive, before_41=False) == moodle_reads(archive, before_41=True) == expected
+    assert "left out cy, dan, as no file in Moodle's download is certainly theirs alone." in said
 
 
 def test_a_page_of_an_earlier_time_is_not_sent(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
