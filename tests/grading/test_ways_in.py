@@ -732,12 +732,14 @@ def test_moodle_since_41_names_the_team(listed: Course, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("of", ["Owls-", "Night-Owls-", "Default group-", "A_B".replace("_", " ") + "-"])
-def test_bare_notebooks_of_teams(listed: Course, of: str) -> None:
-    """Of each member by the class list, though the names of teams and people have hyphens."""
+def test_bare_notebooks_of_teams(listed: Course, of: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each member by the class list, though the names of teams and people have hyphens. Others have whole names."""
     with Gradebook(CourseDirectory(root=str(listed.root)).db_url) as gradebook:
         gradebook.add_student("jl", first_name="Jean-Luc", last_name="Picard")
     mine = {f"{NAME}.ipynb": "ours"}
     listed.download(all={**team(f"{of}Ada Lovelace_101", **mine), **team(f"{of}Jean-Luc Picard_102", **mine)})
+    assert f"whom Moodle can mean by {of}Ada Lovelace, and course.toml" in listed.collect() and listed.there() == {}
+    with_outline(listed, monkeypatch, OWLS)
     assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "ours", f"jl/{NAME}": "ours"}
     listed.download(all=team(f"{of}Kim Lee_103", **mine))
     told = (

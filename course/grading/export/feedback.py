@@ -13,6 +13,7 @@ Where the names are from:
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -93,7 +94,7 @@ def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
 def _rank(name: str) -> tuple[bool, int]:
     """Notebooks and zips first, and of these the one that came last: Canvas's numbers of files grow."""
     found = CANVAS.match(name)
-    return name.lower().endswith((".zip", ".ipynb")), int(found["file"]) if found else 0
+    return bool(re.search(r"\.(zip|ipynb)\b", name.lower())), int(found["file"]) if found else 0
 
 
 def _write(path: Path, pages: Mapping[str, Path], name: str) -> None:

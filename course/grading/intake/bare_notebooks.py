@@ -51,16 +51,16 @@ def by_sender(files: Iterable[PurePosixPath]) -> dict[Sender, list[PurePosixPath
 
 
 def match_bare(
-    sender: Sender, files: Sequence[PurePosixPath], listed: Sequence[Listed], topic: str, groups: Iterable[Group]
+    sender: Sender, files: Sequence[PurePosixPath], listed: Sequence[Listed], topic: str, groups: Sequence[Group]
 ) -> HandIn | str:
     """The work that a sender uploaded without `course submit`, or why it cannot be told whose or which it is.
 
     The work of a team that a group of `course.toml` is called like is that of the group's first member.
     """
-    student = find_student(sender, listed) or _first_of_group(sender, groups)
+    student = find_student(sender, listed, may_be_team=bool(groups)) or _first_of_group(sender, groups)
     if student is None:
         called = sender.name or sender.label
-        or_group = ", and course.toml has no such group" if sender.platform == "Moodle" else ""
+        or_group = ", and course.toml has no such group" if groups or len(sender.ends) > 1 else ""
         return f"the class list has no student, or several, whom {sender.platform} can mean by {called}{or_group}"
     notebook = _notebook(files, topic)
     if notebook is None:
@@ -72,11 +72,14 @@ def match_bare(
     return HandIn(notebook, topic, student, "", sender, "", files=found)
 
 
-def find_student(sender: Sender, listed: Sequence[Listed]) -> str | None:
-    """The one student whom a sender can be: by Canvas's number, or by name where the class list has no number."""
+def find_student(sender: Sender, listed: Sequence[Listed], *, may_be_team: bool = True) -> str | None:
+    """The one student whom a sender can be: by Canvas's number, or by name where the class list has no number.
+
+    With `may_be_team`, a student's name may stand behind that of a team.
+    """
     numbered = [one for one in listed if one.number and sender.platform == "Canvas"]
     found = [one.id for one in numbered if one.number == sender.key]
-    for name in map(_squeezed, sender.ends):
+    for name in map(_squeezed, sender.ends if may_be_team else [sender.name]):
         found = found or [one.id for one in listed if one not in numbered and name in one.names]
     return found[0] if len(found) == 1 else None
 

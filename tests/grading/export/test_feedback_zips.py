@@ -115,7 +115,8 @@ def test_canvas_takes_it_back_as_it_came(course: Path, capsys: pytest.CaptureFix
         f"nunezbea_124_457_{old}": old_zip,
         f"nunezbea_124_1060_{bea}": bea_zip,
         "nunezbea_124_1061_picture.png": b"",
-        "dandan_125_458_my_work.ipynb": dan,
+        "dandan_125_458_my_work.ipynb-1.txt": dan,
+        "dandan_125_459_weights.safetensors": b"",
     }
     download(course, "submissions.zip", files)
     output_of(course, "nbgrader", "zip_collect", NAME, "--force", status=1)  # it names the picture
