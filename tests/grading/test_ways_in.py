@@ -576,7 +576,7 @@ def test_a_bare_notebook_gives_way_to_a_zip_and_is_kept(listed: Course) -> None:
     assert list(listed.there("attempts").values()) == ["bare"]
 
 
-EMPTY = "not unpacked, because it holds no file. Ask for it again:"
+EMPTY = "not unpacked, because no work is in it. Ask for it again:"
 
 
 @pytest.mark.parametrize(
@@ -613,7 +613,7 @@ def test_an_empty_folder_of_a_student_is_named(course: Course) -> None:
     hidden.parent.mkdir(parents=True)
     hidden.touch()
     assert course.collect().splitlines()[1:] == [
-        "no file is in it. Ask for the work again:",
+        "no work is in it. Ask for it again:",
         f"  {named('dan')}",
         "  all/Ada_101_assignsubmission_file",
         "  all/Bob_102_assignsubmission_file",

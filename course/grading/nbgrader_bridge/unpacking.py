@@ -142,7 +142,7 @@ def unpack(archive: Path, place: Path) -> None:
         Exception: zipfile and tarfile have a dozen ways to say that it is damaged, or none.
     """
     if not archive.stat().st_size:
-        raise Problem("it holds no file")
+        raise Problem("no work is in it")
     if _is_one_file(archive):
         _decompress(archive, place)
         return
@@ -154,7 +154,7 @@ def unpack(archive: Path, place: Path) -> None:
     else:
         unzip(str(archive), str(place), zip_ext=[archive.suffix])
     if not holds_work(place):
-        raise Problem("it holds no file")
+        raise Problem("no work is in it")
 
 
 def _is_one_file(archive: Path) -> bool:

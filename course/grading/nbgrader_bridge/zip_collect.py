@@ -117,7 +117,7 @@ class TopicCollector(FileNameCollectorPlugin):
         self._kept_before = set((self.root / attempts.FOLDER).glob(f"*/{self.topic}/*"))
         self._passed_over.update(unopened)
         for folder in self._empty_folders(extracted):
-            self.left.add("no file is in it. Ask for the work again", folder)
+            self.left.add("no work is in it. Ask for it again", folder)
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
         files = [path for path in files if path not in self._passed_over]
         manifests = dict(self._manifests(files, extracted))
