@@ -71,7 +71,7 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
 def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
     """Where in the zip each student's feedback lies, as far as one sender on the platform is one student here.
 
-    Moodle may have named the team of a group's member by the team's number, which is another student's there.
+    Of a group's member Moodle may have named the team instead, by a number that is another student's there.
     """
     groups = {student for group in OUTLINE.groups_in(topic.folder) for student in group.members} if OUTLINE else set()
     people = class_list(load_config(root).CourseDirectory.db_url) if groups else []

@@ -89,14 +89,16 @@ def _whose(people: Sequence[Person], known: Iterable[Person]) -> list[str]:
     other has.
     """
     found: dict[int, str] = {}
+    taken: set[str] = set()
     for keys_of in TELLING:
         persons = _holders((number, keys_of(person)) for number, person in enumerate(people))
         students = _holders((student.id, keys_of(student)) for student in known)
         for key, numbers in persons.items():
             ours = [number for number in numbers if number not in found]
-            theirs = [student for student in students.get(key, ()) if student not in found.values()]
+            theirs = [student for student in students.get(key, ()) if student not in taken]
             if len(ours) == len(theirs) == 1:
                 found[ours[0]] = theirs[0]
+                taken.add(theirs[0])
     return [found.get(number, person.id) for number, person in enumerate(people)]
 
 

@@ -103,7 +103,7 @@ def find_hand_ins(
 
 
 def find_conflicts(
-    hand_ins: Sequence[HandIn], collected: Mapping[str, Sender], groups: Iterable[Group] = ()
+    hand_ins: Sequence[HandIn], collected: Mapping[str, Sender], groups: Sequence[Group] = ()
 ) -> list[Conflict]:
     """What is not to be collected, as it may be somebody else's.
 

@@ -127,7 +127,7 @@ def own_name(path: PurePosixPath) -> str:
 
 
 def is_marked_late(path: PurePosixPath) -> bool:
-    """Whether Canvas calls what one of its files holds late."""
+    """Whether Canvas has written LATE into the name of a file, or of the zip that it came in."""
     return any(found["late"] for part in path.parts if (found := CANVAS.match(part)))
 
 

@@ -5,6 +5,7 @@ What cannot be unpacked lies in `extracted/` as it is.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import shutil
 import sys
@@ -79,7 +80,8 @@ class TolerantExtractor(ExtractorPlugin):
                 continue
             self.log.info("Extracting from: %s", path)
             if not self._unpack(path, place, 1):
-                shutil.copy(path, place)
+                with contextlib.suppress(PermissionError):  # why it is not unpacked
+                    shutil.copy(path, place)
         _rename_notebooks(target)
 
     def _unpack(self, archive: Path, there: Path, level: int) -> bool:
@@ -159,13 +161,13 @@ def unpack(archive: Path, place: Path) -> None:
 
 def _is_one_file(archive: Path) -> bool:
     """Whether a file was compressed by itself, as `gzip` does; a tar would hold several."""
-    with archive.open("rb") as file:
-        if file.read(len(GZIP)) != GZIP or archive.stem.endswith(".tar"):
-            return False
     try:
+        with archive.open("rb") as file:
+            if file.read(len(GZIP)) != GZIP or archive.stem.endswith(".tar"):
+                return False
         with tarfile.open(archive) as packed:
             return packed.next() is None
-    except (tarfile.TarError, OSError, EOFError, zlib.error):
+    except (tarfile.TarError, OSError, EOFError, zlib.error):  # which `unpack` meets again
         return True
 
 

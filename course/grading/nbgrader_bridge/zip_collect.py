@@ -23,7 +23,7 @@ from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Sender, is_companion, is_marked_late, sender_of, senders_of, typed_by
 from course.grading.intake.senders import read_senders, write_senders
-from course.grading.intake.shared_work import find_shared
+from course.grading.intake.shared_work import SharedWork, find_shared
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
 from course.grading.intake.untrusted import (
     everything,
@@ -70,8 +70,7 @@ class TopicCollector(FileNameCollectorPlugin):
         self._passed_over: set[Path] = set()
         self._passed_over_for: list[str] = []
         self._unmatched: dict[Path, str] = {}
-        self._shared_notes: list[str] = []
-        self._members: dict[str, Sender] = {}
+        self._shared: list[SharedWork] = []
         self._handed_in_files: set[Sender] = set()
         self._handed_in_work: set[Sender] = set()
         self._settled: set[str] = set()
@@ -171,8 +170,7 @@ class TopicCollector(FileNameCollectorPlugin):
             found = [*(one for one in found if one not in shared.copies), shared.one]
             left = {path for one in shared.copies for path in one.files.values()} - {*shared.one.files.values()}
             self._passed_over.update(self._extracted / path for path in left)
-            self._members |= shared.senders
-            self._shared_notes += [shared.note] if shared.note else []
+            self._shared.append(shared)
         return found
 
     def _once(self, files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -308,7 +306,9 @@ class TopicCollector(FileNameCollectorPlugin):
 
     def note_senders(self) -> None:
         """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
-        senders = {**self._collected(), **self._members}
+        senders = self._collected()
+        for shared in self._settled_shared():
+            senders |= shared.senders
         for path, (one, _) in self._of.items():
             is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
             if is_there and one.sender is not None and one.sender.lasting:
@@ -327,7 +327,7 @@ class TopicCollector(FileNameCollectorPlugin):
         if late := sorted(filter(self._is_on_time, self._marked_late())):
             stamp = f"write the time that Canvas shows into submitted/<student>/{self.topic}/timestamp.txt"
             yield f"Canvas calls the work of {', '.join(late)} LATE, but it counts as on time. To change that, {stamp}."
-        yield from self._shared_notes
+        yield from filter(None, (shared.note for shared in self._settled_shared()))
         for student, other in sorted(lookalikes(self._settled, [one.id for one in self.people]).items()):
             yield (
                 f"The class list has no {student}, but {other}. If they are one student, move the work from "
@@ -339,6 +339,10 @@ class TopicCollector(FileNameCollectorPlugin):
             if student.casefold() in MACHINE_LOGINS:
                 place = f"submitted/{student}"
                 yield f"{student} is a login that machines give. Ask whose work it is, and rename {place} to their id."
+
+    def _settled_shared(self) -> list[SharedWork]:
+        """The works of groups of which one copy lies in `submitted/` now."""
+        return [shared for shared in self._shared if shared.one.student in self._settled]
 
     def _settled_works(self) -> list[HandIn]:
         """The hand-ins that lie in `submitted/` now."""
