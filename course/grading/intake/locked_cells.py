@@ -83,6 +83,11 @@ def cells_for(
     return found
 
 
+def was_changed(cell: Cell) -> bool:
+    """Whether somebody changed a locked cell since it was given out; without a checksum only a check's text tells."""
+    return not is_untouched(cell) and ("checksum" in marks_of(cell) or checks(source_of(cell), grade_id(cell)))
+
+
 def answered(cells: Iterable[Cell]) -> set[str]:
     """The names that the cells for answers define, where somebody has written in them."""
     written = (
@@ -103,7 +108,7 @@ def written_in_locked(cells: Sequence[Cell]) -> Iterator[str]:
     for index, cell in enumerate(cells):
         marks, name, source = marks_of(cell), grade_id(cell), source_of(cell)
         locked = name and not marks.get("solution") and (marks.get("locked") or marks.get("grade"))
-        if not locked or is_untouched(cell) or ("checksum" not in marks and not checks(source, name)):
+        if not locked or not was_changed(cell):
             continue
         released = "\n".join(line for line in source.split("\n") if checks(line, name))
         if not released or any(written_in(source, released, name)):

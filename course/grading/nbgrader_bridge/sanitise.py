@@ -29,7 +29,7 @@ from course.grading.gradebook.released_notebook import ReleasedCell, ReleasedNot
 from course.grading.intake.cell_names import bound_in
 from course.grading.intake.copied_cells import Choice, choose, show_only
 from course.grading.intake.grader_notes import drop_claims
-from course.grading.intake.locked_cells import answered, cells_for
+from course.grading.intake.locked_cells import answered, cells_for, was_changed
 from course.grading.intake.mending import drop_foreign_fields, read_mended
 from course.grading.intake.moved_cells import in_order
 from course.grading.intake.untouched import is_untouched, source_of
@@ -75,7 +75,7 @@ class Repair(NbGraderPreprocessor):
         written = [
             cell
             for name, index in choice.graded.items()
-            if name in released and released[name].locked and not _is_blank(cell := nb.cells[index], released)
+            if name in released and released[name].locked and was_changed(cell := nb.cells[index])
         ]
         for index, cell in enumerate(nb.cells):
             drop_claims(cell)
