@@ -119,9 +119,13 @@ def written_in_locked(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _new(lines: Iterable[str], released: str) -> str:
-    """The lines that were not released; blank ones are none of them."""
-    known = {line.strip() for line in released.split("\n")}
-    return "\n".join(line for line in lines if line.strip() and line.strip() not in known)
+    """The lines that were not released; blank ones are none of them, nor released ones behind a comment sign."""
+
+    def text(line: str) -> str:
+        return line.strip("# \t")
+
+    known = {"", *map(text, released.split("\n"))}
+    return "\n".join(line for line in lines if text(line) not in known)
 
 
 def _statements(source: str) -> list[ast.stmt]:

@@ -87,6 +87,8 @@ def replaced(name: str, old: str, new: str) -> Edit:
         ("check('softmax', softmax)  # done\n", "", ""),
         (f"\n{CHECK};\n", "", ""),
         (f"{SOFTMAX}\n\n\n{CHECK}", SOFTMAX, ""),
+        (f"# {CHECK}\n#", "", ""),
+        (f"# Why?\n{CHECK}", "# Why?", ""),
         (f"{CHECK}\n{HELPER}", HELPER, ""),
         (f"x = 3; {CHECK}; y = 4", "x = 3\ny = 4", ""),
         (f"# mine\nimport math as m\n{CHECK}\n%timeit m.sqrt(2)", "# mine\nimport math as m\n%timeit m.sqrt(2)", ""),

@@ -21,11 +21,11 @@ from course.grading.classroom.summary import notes
 from course.grading.classroom.write_feedback import Feedback
 from course.grading.course_folder import released_at
 from course.grading.execution.task import Task
-from course.grading.intake.grader_notes import as_handed_in, is_note
+from course.grading.intake.grader_notes import as_handed_in, is_note, notes_in
 from course.grading.intake.moved_cells import find_late, in_order
 from course.grading.intake.submit import gaps
 from course.grading.release.make_release import render
-from course.grading.self_study.grade_one import mark_exercises
+from course.grading.self_study.grade_one import Marked, mark_exercises
 from course.syllabus import OURS, Topic
 
 from ..lesson import NAME, TOPIC, answers, before, find, hand_in, make_course
@@ -244,5 +244,8 @@ def test_one_notebook_alone_is_put_in_order_too(given: NotebookNode) -> None:
     for edit in CLASS["at the end"]:
         edit(nb)
     mark_exercises(nb, TOPIC)
-    ordered = [cell["source"] for cell in in_order(nb.cells)]
+    cells = in_order(nb.cells)
+    ordered = [cell["source"] for cell in cells]
     assert ordered.index('check("softmax", softmax)') > ordered.index(SOFTMAX)
+    (note,) = notes_in(cells)
+    assert f"Note: {note}." in Marked(TOPIC, (), 1.0, (note,)).text()
