@@ -315,3 +315,15 @@ def test_points_given_by_hand_stay_with_the_same_work(
     now.cells.insert(3, nbformat.from_dict(note_cell("softmax: moved")))
     find(given, "self_attention_question").source = find(now, "self_attention_question").source = "Because."
     assert same_answer("self_attention_question", given, now, root / "given", {})
+
+
+def test_a_notebook_whose_format_has_no_ids_gets_none(root: Path, given: NotebookNode) -> None:
+    nb = deepcopy(given)
+    nb.nbformat_minor = 4
+    for cell in nb.cells:
+        del cell["id"]
+    written("softmax", SOFTMAX)(nb)
+    Repair().repair(nb, read_released(load_config(root).CourseDirectory.db_url, NAME, NAME))
+    nbformat.validate(nb)
+    place = nb.cells.index(find(nb, "softmax"))
+    assert is_note(nb.cells[place - 2]) and nb.cells[place - 1].source == SOFTMAX
