@@ -115,7 +115,7 @@ def followed_through(graded: Sequence[Graded]) -> list[str]:
         for name, verdict in work.verdicts.items() if work.scores and not work.reason else ():
             if verdict.keeps:
                 keeps[name, verdict.rests_on].append(work.student)
-            elif work.scores and name in work.scores.waiting:
+            elif verdict.rests_on and work.scores and name in work.scores.waiting:
                 waits[name, verdict.rests_on].append(work.student)
     return [
         *(

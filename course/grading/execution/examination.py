@@ -82,13 +82,21 @@ class Examination:
             self.session.close()
 
     def _sources(self) -> dict[str, str]:
-        """What the student wrote for each exercise."""
+        """What the student wrote for each exercise: in its own cell or, where that is blank, above its check."""
         written = {
             cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source
             for cell in self.nb.cells
             if cell.metadata.get("nbgrader", {}).get("solution")
         }
-        return {name: written.get(f"{name}-solution", "") for name in self.names.values()}
+        own = {name: written.get(f"{name}-solution", "") for name in self.names.values()}
+        blank = {index: name for index, name in self.names.items() if is_stub(own[name])}
+        return own | {name: self._defined_above(index, name) or own[name] for index, name in blank.items()}
+
+    def _defined_above(self, index: int, name: str) -> str:
+        """The last cell above the one at `index` whose text defines the name, if any."""
+        defines = re.compile(rf"^(def|class) +{name}\b|^{name} *=", re.MULTILINE)
+        above = (cell.source for cell in reversed(self.nb.cells[:index]) if cell.cell_type == "code")
+        return next(filter(defines.search, above), "")
 
     def _without_check(self, index: int, end: CellEnd) -> Verdict:
         """The verdict on an exercise whose cell came to its end before the judge could look at an answer."""

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from nbformat import NotebookNode
 
 from course.grading.cells import grade_id
+from course.grading.intake.grader_notes import is_note
 from course.grading.intake.untrusted import plain_files
 
 
@@ -30,7 +31,9 @@ def same_answer(name: str, before: NotebookNode, now: NotebookNode, folder: Path
 
 def _answer(name: str, nb: NotebookNode) -> list[dict[str, Any]]:
     """The cell of an answer in words, and all text without marks; nothing where there is no such answer."""
-    texts = [cell for cell in nb.cells if cell.cell_type != "code" and grade_id(cell) in ("", name)]
+    texts = [
+        cell for cell in nb.cells if cell.cell_type != "code" and grade_id(cell) in ("", name) and not is_note(cell)
+    ]
     if not any(grade_id(cell) == name and cell.metadata.nbgrader.get("solution") for cell in texts):
         return []
     return [{key: cell.get(key) for key in ("cell_type", "source", "attachments")} for cell in texts]

@@ -6,8 +6,8 @@ on what is read from names. A cell matters if it binds a name that a later cell 
 whenever it may be called; and if it changes in place what any cell that matters has a name for. A student's code that
 reaches for names in other ways than by writing them makes everything run.
 
-How names are read is said in `cell_names.py`. What an instructor's own graded cells depend on is read more carefully:
-there a call may change all that it is given.
+How names are read is said in `intake/cell_names.py`. What an instructor's own graded cells depend on is read more
+carefully: there a call may change all that it is given.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from math import inf
 
 from nbformat import NotebookNode
 
-from course.grading.execution.cell_names import INDIRECT, CellNames, Effect, aliases, read_calls, read_cell
+from course.grading.intake.cell_names import INDIRECT, CellNames, Effect, aliases, read_calls, read_cell
 from course.source import tree
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from course.grading.intake.grader_notes import as_handed_in
 from course.grading.reproducible_zip import add
 from course.grading.sandbox.probe import NOT_ISOLATED
 from course.grading.sandbox.spec import Allowance
@@ -92,14 +93,25 @@ class Task:
         return hashlib.sha256(_json(header) + bytes.fromhex(self.submission())).hexdigest()
 
     def submission(self) -> str:
-        """A hash of what was handed in alone, however it is executed: locked cells are the instructor's."""
-        document = json.loads(self.notebook)
-        document["cells"] = [_as_handed_in(cell) for cell in document.get("cells", ())]
-        return self._hashed(document).hex()
+        """A hash of what was handed in alone, however it is executed: locked cells are the instructor's.
+
+        What stood in them beside is saved in cells that the grader added, and counts.
+        """
+        document, added = self._document()
+        return self._hashed({**document, "added": added} if added else document).hex()
 
     def is_of(self, submission: str) -> bool:
-        """Whether `submission` names what was handed in; the first version hashed locked cells with it."""
-        return submission in (self.submission(), self._handed_in.hex())
+        """Whether `submission` names what was handed in.
+
+        Earlier versions passed over what was written into locked cells, and the first one hashed them as they are.
+        """
+        return submission in (self.submission(), self._hashed(self._document()[0]).hex(), self._handed_in.hex())
+
+    def _document(self) -> tuple[dict[str, Any], list[str]]:
+        """The notebook as it was handed in, without marks, and the texts of what the grader added to it."""
+        document = json.loads(self.notebook)
+        cells, added = as_handed_in(document.get("cells", ()))
+        return {**document, "cells": [_unmarked(cell) for cell in cells]}, added
 
     @cached_property
     def _handed_in(self) -> bytes:
@@ -175,7 +187,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True).encode()
 
 
-def _as_handed_in(cell: dict[str, Any]) -> dict[str, Any]:
+def _unmarked(cell: dict[str, Any]) -> dict[str, Any]:
     """What of a sanitised cell is the student's: of a locked one its place alone, of any other not its marks."""
     marks = cell.get("metadata", {}).get("nbgrader", {})
     if marks.get("locked"):

@@ -10,6 +10,7 @@ from typing import Any
 
 from course.grading.cells import grade_id
 from course.grading.intake.copied_cells import choose_by_marks, is_shown_only
+from course.grading.intake.grader_notes import is_note
 from course.grading.intake.untouched import is_untouched, marks_of, source_of
 from course.source import parsed
 
@@ -41,7 +42,7 @@ def cells_beside(cells: Sequence[Cell], index: int, given: Collection[str]) -> l
 
     def is_new(cell: Cell) -> bool:
         text = source_of(cell).strip()
-        known = not text or text == blank or text in given or is_shown_only(cell)
+        known = not text or text == blank or text in given or is_shown_only(cell) or is_note(cell)
         return not known and (is_code(cells[index]) or not is_code(cell) or _is_prose(text))
 
     return [place for place in (*range(index + 1, end), *range(begin, index)) if is_new(cells[place])]

@@ -27,6 +27,8 @@ from course.grading.catalogue import topic_called
 from course.grading.cells import SOLUTION_SUFFIX, STUBS, grade_id
 from course.grading.intake.check_submission import read_document, topic_of
 from course.grading.intake.copied_cells import choose_by_marks
+from course.grading.intake.locked_cells import written_in_locked
+from course.grading.intake.moved_cells import describe, find_late
 from course.grading.intake.needed_files import MANIFEST as MANIFEST
 from course.grading.intake.needed_files import gather
 from course.grading.intake.other_notebooks import look_around, name_all
@@ -233,6 +235,8 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
     yield from (f"{name}: not answered yet" for name in unanswered(cells, topic))
+    yield from written_in_locked(cells)
+    yield from (f"{describe(cells, late)}. Move that cell up" for late in find_late(cells))
 
 
 def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:

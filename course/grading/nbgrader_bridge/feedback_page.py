@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from nbconvert.filters import strip_ansi
@@ -16,6 +17,7 @@ from nbgrader.utils import is_grade
 from course.grading.cells import is_test
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.check_submission import notes_on_work, read_document
+from course.grading.intake.grader_notes import notes_in
 from course.grading.problem import Problem
 
 DARK = """
@@ -87,10 +89,9 @@ class SubmissionNotes(NbGraderPreprocessor):
         about, coursedir = resources["nbgrader"], CourseDirectory(config=self.config)
         folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
         path = Path(folder, f"{about['notebook']}.ipynb")
-        try:
-            notes = notes_on_work(path, read_document(path))
-        except (Problem, OSError):  # moved away, or replaced by what cannot be graded
-            return nb, resources
+        notes = list(notes_in(nb.cells))
+        with suppress(Problem, OSError):  # moved away, or replaced by what cannot be graded
+            notes += notes_on_work(path, read_document(path))
         if notes:
             text = "\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes)
             cell = new_markdown_cell(text, id="submission-notes")

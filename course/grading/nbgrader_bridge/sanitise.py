@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nbconvert.exporters import Exporter, NotebookExporter
 from nbformat import NotebookNode, from_dict
@@ -26,10 +26,15 @@ from traitlets import Unicode
 
 from course.grading.cells import METADATA, grade_id, mend_line_ends
 from course.grading.gradebook.released_notebook import ReleasedCell, ReleasedNotebook, read_released
+from course.grading.intake.cell_names import bound_in
 from course.grading.intake.copied_cells import Choice, choose, show_only
+from course.grading.intake.grader_notes import drop_claims
+from course.grading.intake.locked_cells import answered, cells_for, was_changed
 from course.grading.intake.mending import drop_foreign_fields, read_mended
+from course.grading.intake.moved_cells import in_order
 from course.grading.intake.untouched import is_untouched, source_of
 from course.grading.intake.untrusted import printable
+from course.grading.nbgrader_bridge.given_out import texts_given_out
 from course.grading.problem import Problem
 
 PUT_BACK = "\n\n*(This cell was missing and has been restored. The answer may be elsewhere in the notebook.)*"
@@ -40,8 +45,8 @@ class Repair(NbGraderPreprocessor):
     """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
 
     Of copies of a graded cell one stays graded (`choose` says which) and the others become ordinary cells. Deleted test
-    cells come back, and metadata no student's interface writes is dropped. A notebook with none of the released cells
-    and other graded ones is another assignment's, and refused.
+    cells come back, what was written into locked cells is saved beside them, and metadata no student's interface writes
+    is dropped. A notebook with none of the released cells and other graded ones is another assignment's, and refused.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -67,9 +72,17 @@ class Repair(NbGraderPreprocessor):
             raise Problem(f"its graded cells ({some}) belong to another assignment. Ask for the right notebook")
         answers = {cell.name for cell in notebook.solution_cells}
         choice = choose(nb.cells, answers, list(released), lambda cell: _is_blank(cell, released))
+        written = [
+            cell
+            for name, index in choice.graded.items()
+            if name in released and released[name].locked and was_changed(cell := nb.cells[index])
+        ]
         for index, cell in enumerate(nb.cells):
+            drop_claims(cell)
             self._repair_cell(index, cell, choice, released, notebook)
         self._restore(nb, notebook)
+        if written:
+            _save_written(nb, written, released, {cell.name for cell in notebook.grade_cells})
 
     def _repair_cell(
         self,
@@ -136,7 +149,10 @@ class RestoreKernelspec(OverwriteKernelspec):
 
 
 class RestoreCells(OverwriteCells):
-    """nbgrader's `OverwriteCells`, which restores locked cells, types and points, without a query for each cell."""
+    """nbgrader's `OverwriteCells`, which restores locked cells, types and points, without a query for each cell.
+
+    Then a check that stands above what it needs is put below that.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Restore the cells of `nb`."""
@@ -147,6 +163,10 @@ class RestoreCells(OverwriteCells):
         if self.add_missing_cells:
             nb, resources = self.add_missing_grade_cells(nb, resources)
             nb, resources = self.add_missing_task_cells(nb, resources)
+        given = texts_given_out(self.config, self.assignment_id, self.notebook_id)
+        solutions = {cell.name for cell in self.gradebook.solution_cells}
+        answers = (bound_in(cell.source) for cell in self.gradebook.source_cells if cell.name in solutions)
+        nb.cells = _as_cells(nb, in_order(nb.cells, given, set().union(*answers)))
         drop_foreign_fields(nb.cells)
         return nb, resources
 
@@ -182,6 +202,31 @@ class Sanitized(Mended):
             return super().from_filename(filename, resources, **settings)
         text, self.text = self.text, None
         return f"{text}\n", self._init_resources(resources)
+
+
+def _save_written(
+    nb: NotebookNode, written: list[NotebookNode], released: dict[str, ReleasedCell], tests: set[str]
+) -> None:
+    """Put what was written into locked cells into cells of its own: above a test, and below any other cell."""
+    kept = answered(nb.cells)
+    for cell in written:
+        name = grade_id(cell)
+        place = next(index for index, one in enumerate(nb.cells) if one is cell)
+        side: Literal["above", "below"] = "above" if name in tests else "below"
+        new = cells_for(cell | {"cell_type": released[name].cell_type}, cell.source, released[name].source, kept, side)
+        place += side == "below"
+        nb.cells[place:place] = _as_cells(nb, new)
+
+
+def _as_cells(nb: NotebookNode, cells: Iterable[dict[str, Any]]) -> list[NotebookNode]:
+    """Cells as nbformat has them, with ids where the notebook's format has some."""
+    without = "id" if nb.nbformat_minor < 5 else ""
+    return [
+        cell
+        if isinstance(cell, NotebookNode)
+        else from_dict({field: value for field, value in cell.items() if field != without})
+        for cell in cells
+    ]
 
 
 def _is_blank(cell: Mapping[str, Any], released: dict[str, ReleasedCell]) -> bool:

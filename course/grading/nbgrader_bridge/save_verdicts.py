@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from course.grading.cells import METADATA, checks_in, exercises_in, grade_id
 from course.grading.gradebook.scores import Marks
-from course.grading.intake.answers_elsewhere import cells_beside, given_sources, note_on
+from course.grading.intake.answers_elsewhere import cells_beside, note_on
+from course.grading.intake.grader_notes import notes_in
+from course.grading.intake.locked_cells import left_out
+from course.grading.nbgrader_bridge.given_out import texts_given_out
 from course.judge.verdict import Verdict
 
 
@@ -21,7 +21,8 @@ class SaveVerdicts(SaveAutoGrades):
 
     An exercise the grading machine could not judge, or was told not to execute, has no score: neither zero nor all.
     An answer that rests on an earlier mistake may wait for a person, with the points that the tests give until then.
-    An untouched question beside new text waits for a person, where nbgrader gives it a zero.
+    An untouched question beside new text waits for a person, where nbgrader gives it a zero. So does a test with points
+    to gain in whose locked cell something was changed that was not run, with the points that it has.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -45,10 +46,10 @@ class SaveVerdicts(SaveAutoGrades):
             self.ungraded |= unjudged & set(exercises_in(nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
         self.elsewhere = self._answered_elsewhere(nb)
+        self.left_out = left_out(nb.cells)
         self.gradebook = marks
         NbGraderPreprocessor.preprocess(self, nb, resources)
-        if self.elsewhere:
-            notes = [f"{name}: {note}" for name, note in self.elsewhere.items()]
+        if notes := [*notes_in(nb.cells), *(f"{name}: {note}" for name, note in self.elsewhere.items())]:
             nb.metadata.setdefault(METADATA, NotebookNode())["notes"] = notes
 
     def _answered_elsewhere(self, nb: NotebookNode) -> dict[str, str]:
@@ -60,26 +61,17 @@ class SaveVerdicts(SaveAutoGrades):
         }
         if not asked:
             return {}
-        given = self._given_out()
+        given = texts_given_out(self.config, self.assignment_id, self.notebook_id)
         found = {name: cells_beside(nb.cells, index, given) for index, name in asked.items()}
         return {name: note_on(nb.cells, places) for name, places in found.items() if places}
 
-    def _given_out(self) -> frozenset[str]:
-        """The texts of the notebook's source and of its release, into whose texts the class's topics are written."""
-        coursedir = CourseDirectory(config=self.config)
-        steps = coursedir.source_directory, coursedir.release_directory
-        folders = (Path(coursedir.format_path(step, ".", self.assignment_id)) for step in steps)
-        paths = (folder / f"{self.notebook_id}.ipynb" for folder in folders)
-        return frozenset().union(*(given_sources(path, path.stat().st_mtime_ns) for path in paths if path.is_file()))
-
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_score(cell, resources)
-        name = cell.metadata["nbgrader"]["grade_id"]
+        name, grade = grade_id(cell), self.gradebook.grades[grade_id(cell)]
         if name in self.ungraded or name in self.elsewhere:
-            grade = self.gradebook.grades[name]
             grade.auto_score, grade.needs_manual_grade = None, True
-        elif name in self.by_hand:
-            self.gradebook.grades[name].needs_manual_grade = True
+        elif name in self.by_hand or (name in self.left_out and grade.auto_score != determine_grade(cell)[1]):
+            grade.needs_manual_grade = True
 
     def _add_comment(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_comment(cell, resources)

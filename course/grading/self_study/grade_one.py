@@ -17,7 +17,9 @@ from course.grading.cells import grade_id, mend_line_ends, notebook_bytes
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.intake.check_submission import read_document, topic_of
 from course.grading.intake.copied_cells import choose_by_marks, show_only
+from course.grading.intake.grader_notes import notes_in
 from course.grading.intake.mending import drop_foreign_fields
+from course.grading.intake.moved_cells import in_order
 from course.grading.intake.needed_files import gather
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
@@ -35,11 +37,12 @@ BESIDE = 64 * 2**20
 
 @dataclass(frozen=True)
 class Marked:
-    """A graded notebook: its topic, and the verdicts in the order of its exercises."""
+    """A graded notebook: its topic, the verdicts in the order of its exercises, and what was put right before."""
 
     topic: Topic
     verdicts: tuple[Verdict, ...]
     seconds: float
+    notes: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:
@@ -60,7 +63,8 @@ class Marked:
         left = [f"○ not answered yet: {', '.join(blank)}"] if blank else []
         title = f"{self.topic.folder}  {self.topic.title}"
         total = f"{self.score:g} of {self.points:g} points, in {self.seconds:.0f} s"
-        return "\n".join([title, "", *told, *left, "", total, *self._further()])
+        notes = [f"Note: {note}." for note in self.notes]
+        return "\n".join([title, "", *told, *left, "", *notes, total, *self._further()])
 
     def _further(self) -> Iterator[str]:
         lost = (verdict for verdict in self.verdicts if verdict.earned < verdict.points)
@@ -87,6 +91,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     nb = read_submission(path)
     topic = topic_of(nb.cells, path)
     mark_exercises(nb, topic)
+    nb.cells = nbformat.from_dict(in_order(nb.cells))
     task = Task(
         name=path.stem,
         notebook=notebook_bytes(nb),
@@ -104,7 +109,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     verdicts = sorted(
         (one.under(FOLLOW_THROUGH) for one in outcome.verdicts), key=lambda verdict: order.index(verdict.exercise)
     )
-    return Marked(topic, tuple(verdicts), outcome.seconds)
+    return Marked(topic, tuple(verdicts), outcome.seconds, tuple(notes_in(nb.cells)))
 
 
 def read_submission(path: Path) -> NotebookNode:

@@ -1,19 +1,21 @@
 """The names that a cell binds, mentions and may change, and what its functions do with them.
 
 An assignment is taken for what it says: `loss = step(model)` binds `loss` and leaves `model` alone. The course's own
-notebooks keep to that, and only they are to be read like this.
+notebooks keep to that, and only they are to be read like this. What cells bind and need is read of any notebook.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from course.source import UNREADABLE, tree
+from course.source import UNREADABLE, parsed, tree
 
 INDIRECT = frozenset(
     {
@@ -37,6 +39,15 @@ INDIRECT = frozenset(
     }
 )
 """Ways to reach a name without writing it."""
+
+BINDS_UNSEEN = frozenset({"globals", "__globals__", "exec", "get_ipython", "user_ns", "__main__"})
+"""Those ways that may bind a name as well."""
+
+RUNS = re.compile(r"^[ \t]*%(run|load)\b", re.MULTILINE)
+"""Magics that run code from elsewhere."""
+
+MOST_STATEMENTS = 500
+"""Statements of a cell that are read one by one, at about 0.4 ms each."""
 
 FOR_SHOW = frozenset({"show", "plt", "print", "display", "hint", "progress", "check", "matplotlib"})
 """A statement that calls one of these, or something of theirs, changes nothing that is graded."""
@@ -65,6 +76,8 @@ COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
+DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 """What binds a name that is written in it."""
 
@@ -82,7 +95,8 @@ class CellNames:
     """What a cell's text says: whether it settles something for all others, and what it does with which names.
 
     What it mentions `at_once` it reads as it runs; what it mentions `within` functions, whenever they are called. What
-    `touched` names stand for it may have changed in place, and that may have other names as well.
+    `touched` names stand for it may have changed in place, and that may have other names as well. The names that
+    imports bind are `imported`, and not among those `bound`.
     """
 
     settles: bool
@@ -90,6 +104,7 @@ class CellNames:
     within: frozenset[str]
     bound: frozenset[str]
     touched: frozenset[str]
+    imported: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -121,9 +136,54 @@ def read_cell(source: str) -> CellNames | None:
             within=frozenset(within),
             bound=frozenset(_bound(code)),
             touched=frozenset(_touched(code)),
+            imported=frozenset(_imported(code)),
         )
     except UNREADABLE:
         return None
+
+
+class Part(NamedTuple):
+    """Statements of a cell, by their names: needed `at_once`, needed `later` by who calls what they bind, and bound.
+
+    What only `defines`, such as a function, a class or an import, is complete without what it needs `later`.
+    """
+
+    at_once: frozenset[str]
+    later: frozenset[str]
+    binds: frozenset[str]
+    defines: bool
+
+
+def read_whole(source: str) -> tuple[Part, ...] | None:
+    """Return a cell as one part, which is quick where it was read before; None as for `read_parts`."""
+    names = read_cell(source)
+    return read_parts(source) if names is None else _as_parts([(names, False)])
+
+
+@lru_cache(maxsize=2000)
+def read_parts(source: str) -> tuple[Part, ...] | None:
+    """Return the statements of a cell, magics passed over; None where it may bind names that nobody sees."""
+    code = parsed(source)
+    statements = code.body if code else []  # what is no Python does not run
+    if RUNS.search(source) or len(statements) > MOST_STATEMENTS:
+        return None
+    with suppress(*UNREADABLE):
+        return _as_parts((read_cell(ast.unparse(one)), isinstance(one, DEFINES)) for one in statements)
+    return None
+
+
+def bound_in(source: str) -> set[str]:
+    """The names that a cell binds, as far as its text shows it."""
+    return {name for part in read_parts(source) or () for name in part.binds}
+
+
+def _as_parts(read: Iterable[tuple[CellNames | None, bool]]) -> tuple[Part, ...] | None:
+    parts = []
+    for names, defines in read:
+        if names is None or "*" in names.imported or (names.at_once | names.within) & BINDS_UNSEEN:
+            return None
+        parts.append(Part(names.at_once, names.within, names.bound | names.imported, defines))
+    return tuple(parts)
 
 
 @lru_cache(maxsize=2000)
@@ -167,7 +227,8 @@ def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
     while unseen:
         table, names = unseen.pop()
         in_class = table.get_type() == "class"  # where a name can be the outer one first, and then the class's own
-        names |= {symbol.get_name() for symbol in table.get_symbols() if in_class or symbol.is_global()}
+        symbols = table.get_symbols()
+        names |= {one.get_name() for one in symbols if one.is_global() or (in_class and one.is_referenced())}
         unseen += [(inner, names if _has_run(inner) else within) for inner in table.get_children()]
     return at_once, within
 
@@ -234,6 +295,12 @@ def _bound(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.NamedExpr):
             bound.add(node.target.id)
     return {name for name in bound if name is not None}
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """The names that imports bind in the notebook's own scope, `*` among them."""
+    imports = (node for node in _executed(tree, classes=False) if isinstance(node, ast.Import | ast.ImportFrom))
+    return {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
 
 
 def _touched(tree: ast.AST) -> set[str]:

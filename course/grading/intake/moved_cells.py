@@ -1,0 +1,201 @@
+"""Find checks that stand above what they need, since cells were moved, and put them below it.
+
+In its author's notebook such a check passes, as Jupyter remembers what ran before. Run from top to bottom it finds
+nothing. A check is put right below the cell that defines what it lacks, and so is what it rests on, such as the cell
+that trains a model.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from course.grading.cells import grade_id
+from course.grading.intake.cell_names import Part, read_parts, read_whole
+from course.grading.intake.copied_cells import choose_by_marks
+from course.grading.intake.grader_notes import is_added, moved_from, note_cell, quoted
+from course.grading.intake.untouched import is_untouched, marks_of, source_of
+from course.grading.intake.untrusted import printable
+from course.source import is_stub
+
+Cell = Mapping[str, Any]
+
+SUPPLIED = frozenset({*dir(builtins), "check", "display"})
+"""Names that no cell needs to define."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """Cells that need `names`, which only the cell at the index `below` defines, further down than they stand."""
+
+    below: int
+    cells: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def find_late(cells: Sequence[Cell], given: Collection[str] = (), answers: Collection[str] = ()) -> list[Late]:
+    """Return which checks stand above the definition of what they need, with the cells between that make it.
+
+    An untouched cell for an answer defines nothing, nor does a given cell define an answer.
+
+    Args:
+        given: the texts of cells that were given out.
+        answers: names that answers have, beside those that the cells say.
+    """
+    choice = choose_by_marks(cells)
+    sources = {
+        index: source_of(cell)
+        for index, cell in enumerate(cells)
+        if cell.get("cell_type") == "code" and index not in choice.blank
+    }
+    checks = {index for index in choice.graded.values() if index in sources and _is_check(cells[index])}
+    late: list[Late] = []
+    for read in (read_whole, read_parts):  # whole cells seem to need more than they do, and are read quickly
+        code = {index: parts for index, source in sources.items() if (parts := read(source)) is not None}
+        if not checks or len(code) < len(sources):
+            return []
+        order = _Order(code, _places(cells, code, given, answers), checks)
+        late = order.late()
+        if not order.has_waited:
+            return []
+    return late
+
+
+def in_order(cells: Sequence[Any], given: Collection[str] = (), answers: Collection[str] = ()) -> list[Any]:
+    """Return the cells with each check below what it needs, and a note above those that were moved."""
+    late = find_late(cells, given, answers)
+    moved = {index for group in late for index in group.cells}
+    places = _places_handed_in(cells)
+    ordered: list[Any] = []
+    for index, cell in enumerate(cells):
+        if index not in moved:
+            ordered.append(cell)
+        for group in (one for one in late if one.below == index):
+            they = "it was" if len(group.cells) == 1 else "they were"
+            ordered.append(note_cell(f"{describe(cells, group)}, so {they} run after that"))
+            ordered += [moved_from(places[one], cells[one]) for one in group.cells]
+    return ordered
+
+
+def describe(cells: Sequence[Cell], late: Late) -> str:
+    """Say which cells stand too far up, and what they need of which cell, as those were handed in."""
+    told = [_named(cells, index) for index in late.cells]
+    who = f"{', '.join(told[:-1])} and {told[-1]}" if told[1:] else told[0]
+    need, them = ("need", "them") if told[1:] else ("needs", "it")
+    where = f"{_named(cells, late.below)} ({quoted(source_of(cells[late.below]))})"
+    return f"{who} {need} {', '.join(late.names)}, which {where} defines below {them}"
+
+
+def _places_handed_in(cells: Sequence[Cell]) -> list[int]:
+    """The place of each cell without what the grader added; what it added has that of the cell below."""
+    return [*accumulate((not is_added(cell) for cell in cells), initial=0)]
+
+
+def _named(cells: Sequence[Cell], index: int) -> str:
+    cell = f"cell {_places_handed_in(cells)[index] + 1}"
+    return f"the check of {printable(grade_id(cells[index]))} ({cell})" if _is_check(cells[index]) else cell
+
+
+def _is_check(cell: Cell) -> bool:
+    marks = marks_of(cell)
+    return bool(marks.get("grade")) and not marks.get("solution")
+
+
+def _places(
+    cells: Sequence[Cell], code: Mapping[int, tuple[Part, ...]], given: Collection[str], answers: Collection[str]
+) -> dict[str, list[int]]:
+    """The cells that define each name."""
+    bound = {index: {name for part in parts for name in part.binds} for index, parts in code.items()}
+    marked = {index for index in code if marks_of(cells[index]).get("solution")}
+    asked = {*answers, *map(grade_id, cells)}.union(*(bound[index] for index in marked))
+    places: dict[str, list[int]] = {}
+    for index, names in bound.items():
+        cell = cells[index]
+        is_blank = (
+            is_untouched(cell) or is_stub(source_of(cell)) if index in marked else source_of(cell).strip() in given
+        )
+        for name in names - asked if is_blank else names:
+            places.setdefault(name, []).append(index)
+    return places
+
+
+class _Order:
+    """A run of the cells in which those that lack something wait for it."""
+
+    def __init__(
+        self, code: Mapping[int, tuple[Part, ...]], places: Mapping[str, Sequence[int]], checks: Collection[int]
+    ) -> None:
+        self.code, self.places = code, places
+        self.may_wait = {*checks, *self._reached(checks)}
+        self.bound: dict[str, Part] = {}
+        self.ran: set[int] = set()
+        self.waiting: dict[int, str] = {}
+        self.has_waited = False
+
+    def late(self) -> list[Late]:
+        """The cells that waited, by the cell for which they did; none where some need one another."""
+        found = []
+        for index in self.code:
+            if index in self.may_wait and (name := self._lacks(index)):
+                self.waiting[index], self.has_waited = name, True
+                continue
+            self._run(index)
+            if released := dict(self._released()):
+                found.append(Late(index, tuple(released), self._names(index, released)))
+        return [] if self.waiting else found
+
+    def _names(self, index: int, released: Mapping[int, str]) -> tuple[str, ...]:
+        """What the released cells lacked of the cell at `index`; one released with them may have had the rest."""
+        return tuple(sorted({name for name in released.values() if index in self.places[name]}))
+
+    def _released(self) -> Iterator[tuple[int, str]]:
+        """Run the waiting cells that lack nothing any more; yields each with what it lacked last."""
+        while ready := next((one for one in self.waiting if not self._still_lacks(one)), None):
+            yield ready, self.waiting.pop(ready)
+            self._run(ready)
+
+    def _still_lacks(self, index: int) -> bool:
+        if self.waiting[index] not in self.bound:
+            return True
+        name = self._lacks(index)
+        self.waiting[index] = name or self.waiting[index]
+        return bool(name)
+
+    def _run(self, index: int) -> None:
+        self.ran.add(index)
+        for part in self.code[index]:
+            self.bound |= {name: part for name in part.binds if index in self.places.get(name, ())}
+
+    def _lacks(self, index: int) -> str:
+        """A name that the cell needs and that only a cell defines that has not run; empty where there is none."""
+        parts = self.code[index]
+        own = {name: part for part in parts for name in part.binds}
+        asked = deque((name, not part.defines) for part in parts for name in sorted(part.at_once))
+        seen = set(asked)
+        while asked:
+            name, deep = asked.popleft()
+            part = own.get(name) or self.bound.get(name)
+            if part is None and name not in SUPPLIED and self._is_defined_later(name, index):
+                return name
+            more = sorted(part.at_once | part.later) if part is not None and deep else ()
+            asked.extend((one, True) for one in more if (one, True) not in seen)
+            seen.update((one, True) for one in more)
+        return ""
+
+    def _is_defined_later(self, name: str, index: int) -> bool:
+        return any(place not in self.ran and place != index for place in self.places.get(name, ()))
+
+    def _reached(self, checks: Collection[int]) -> set[int]:
+        """The cells that define what the checks need, directly or through one another."""
+        reached: set[int] = set()
+        more = set(checks)
+        while more:
+            parts = [part for index in more for part in self.code[index]]
+            names = {name for part in parts for name in part.at_once | part.later}
+            more = {index for name in names for index in self.places.get(name, ())} - reached
+            reached |= more
+        return reached
