@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import random
+from functools import cache
 
 import pytest
 import torch
@@ -122,6 +123,28 @@ def test_no_answer_owes_its_grade_to_the_seed(topic, exercise, seed):
     for misconception in exercise.misconceptions:
         misconception_is_named(exercise, misconception, verdict_on(exercise.name, misconception.wrong, seed))
     mutants_fall(topic, exercise, seed)
+
+
+@cache
+def forty_seeds() -> list[int]:
+    """All the seeds that the students of one class can get, and others of the same range."""
+    from course.grading.nbgrader_bridge.judged_execute import SEEDS, JudgedExecute
+
+    step = JudgedExecute(secret="a class that is graded")
+    own = {step.seed_of({"student": f"student{number}"}) for number in range(16 * SEEDS)}
+    assert len(own) == SEEDS
+    return [*sorted(own), *random.Random(20261128).sample(range(2**31), 40 - SEEDS)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_right_answers_get_full_marks_at_forty_seeds(topic, exercise, part):
+    for seed in forty_seeds()[part::5]:
+        forget()
+        for answer in [exercise.reference, *answers("alternatives", topic, exercise.name)]:
+            points = points_for(exercise.name, answer, seed)
+            assert points == exercise.points, f"{exercise.name}: {answer}, seed {seed}, gets {points}"
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
