@@ -20,7 +20,7 @@ from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
 from course.source import definitions
-from course.syllabus import TOPICS, Topic
+from course.syllabus import TOPICS, Topic, find_item
 from tests.recorded import recorded
 
 FORWARD = """
@@ -328,6 +328,28 @@ def counting(right, called: list[str]):
         right.__init__(self, *given, **named)
 
     return type(right.__name__, (right,), {"__init__": begin}) if inspect.isclass(right) else call
+
+
+@pytest.mark.parametrize(
+    ("name", "ground"),
+    [
+        ("GPT", "rms_norm"),
+        ("gpt_task", "GPT"),
+        ("Transformer", "EncoderLayer"),
+        ("encoder_decoder_task", "Transformer"),
+        ("multi_head_attention_task", "MultiHeadAttention"),
+        ("rnn_task", "ElmanClassifier"),
+        ("vit_patches_task", "ViT"),
+        ("linear_time_task", "selective_scan"),
+    ],
+)
+def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, ground):
+    topic = find_item(name)[0]
+    (check_cell,) = (cell for cell in cells(topic) if cell.startswith(f' check="{name}"'))
+    sources = answered(topic)[name], check_cell.partition("\n")[2]
+    earlier = {item.name: Verdict(item.name, "passed", 2, 2) for item in topic.items if item.name != name}
+    earlier[ground] = wrong(ground)
+    assert [found for source in sources if (found := ground_of(name, source, earlier, given(topic)))] == [ground]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
