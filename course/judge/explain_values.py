@@ -90,7 +90,8 @@ def _beside(pairs: Collection[Pair]) -> str:
     if not pairs or not all(pair.others and pair.is_alone for pair in pairs):
         return ""
     one = all(len(pair.others) == 1 for pair in pairs)
-    return f" ({'the other result is' if one else 'all other results are'} right)"
+    part = "element" if all(name.startswith("element") for pair in pairs for name in pair.others) else "result"
+    return f" ({f'the other {part} is' if one else f'all other {part}s are'} right)"
 
 
 def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:

@@ -159,6 +159,10 @@ def test_results_and_inputs_are_known():
     )
     assert said(((h, c), (h, -c)))[0] == "in result 2 of 2, the signs are reversed (the other result is right)"
     case = call("case", x, grad=False, tolerance=1e-6)
+    assert (
+        said(([h, c, x], [h, -c, x]))[0] == "in element 2 of 3, the signs are reversed (all other elements are right)"
+    )
+    assert said((([h, c], x), ([h, -c], x)))[0].startswith("in result 1 of 2, element 2 of 2, the signs are reversed")
     for answer, words in ((x, "the values are those of `x`, unchanged"), (h + x, "too large by `x`")):
         assert words in said((h, answer), cases=[case])[0]
     assert (
