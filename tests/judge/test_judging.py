@@ -366,6 +366,7 @@ def test_a_changed_input_is_told():
 def test_forbidden_calls_are_read_from_source():
     verdict = verdict_on(sample, cell, source="from torch import softmax as s\ndef f(x): return s(x)")
     assert verdict.kind == "forbidden"
+    assert verdict.message == "This exercise does not allow `s`. Build your answer from simpler operations"
     assert verdict_on(sample, cell, source="def f(self, x): return self.softmax(x)").kind == "passed"
 
 
