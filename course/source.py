@@ -44,6 +44,23 @@ def parsed(source: str) -> ast.Module | None:
     return None
 
 
+def definitions(source: str) -> dict[str, str]:
+    """Return the names that a cell defines, each with the lines of its last definition."""
+    lines, found = source.split("\n"), parsed(source)
+    return {
+        name: "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+        for statement in (found.body if found else ())
+        for name in _defined_by(statement)
+    }
+
+
+def _defined_by(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement defines: its function or class, or whatever it assigns to."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 def _without_magics(source: str) -> str:
     """The same lines, with `pass` for what only IPython understands."""
     return _MAGIC.sub(lambda magic: f"{magic[1]}pass" + "\n" * magic[0].count("\n"), source)

@@ -94,7 +94,7 @@ show.rnn.windows((16, 48), sizes, accuracy)
 #
 # ### Exercise: `rnn_cell` (about 10 minutes)
 #
-# Write one step for a batch. PyTorch's own recurrent layers and cells are not allowed, here and below, because they would be the answer themselves.
+# Write one step for a batch. Do not use `nn.RNN` or `nn.RNNCell`, since they are the answer themselves.
 
 
 # %% solution="rnn_cell"
@@ -122,7 +122,7 @@ show.rnn.unrolled()
 # %% [markdown]
 # ### Exercise: `rnn_forward` (about 10 minutes)
 #
-# Run your cell along the sequences. Return all hidden states $h_1, \dots, h_T$, and the last one once more by itself.
+# Run your cell along the sequences. Return all hidden states $h_1, \dots, h_T$, and the last one once more by itself. Do not use `nn.RNN` or `nn.RNNCell`.
 
 
 # %% solution="rnn_forward"
@@ -202,7 +202,7 @@ show.rnn.fading(
 # ### Exercise: `bptt` (about 30 minutes)
 #
 # Write **backpropagation through time** (BPTT) by hand, without autograd. Run forward once and keep the states. Then walk back from $T$ to $1$ and carry $\partial L / \partial h_t$ along. Most mistakes
-# are about *which* state stands in which formula, so check your code on the two steps above.
+# are about *which* state stands in which formula, so check your code on the two steps above. Do not use `backward`, `enable_grad`, `torch.autograd` or `torch.func`.
 
 
 # %% solution="bptt"
@@ -287,7 +287,7 @@ show.rnn.turn_the_radius(bptt)
 # ### Exercise: `clip_grad_norm` (about 10 minutes)
 #
 # Compute one norm over all tensors of the list, and one factor for all. Return the new gradients, and the norm as it was *before* clipping. If all gradients are zero, they stay zero, and the norm is zero
-# too. `nn.utils.clip_grad_norm_` is not allowed, because it would be the answer itself.
+# too. Do not use `nn.utils.clip_grad_norm_` or its two halves, `get_total_norm` and `clip_grads_with_norm_`, since they are the answer themselves.
 
 
 # %% solution="clip_grad_norm"
@@ -355,8 +355,8 @@ show.rnn.clipping(runs, 1.0)
 #
 # ### Exercise: `ElmanClassifier` (about 20 minutes)
 #
-# Build the layers that you need in the constructor. Return logits from the hidden state at each sequence's **last real token**. PyTorch's own recurrent layers are not allowed, but `nn.Linear` and
-# `nn.Embedding` are.
+# Build the layers that you need in the constructor. Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
+# `nn.Linear` and `nn.Embedding` are allowed.
 
 
 # %% solution="ElmanClassifier"
@@ -591,6 +591,7 @@ show.rnn.scheduled_sampling({1.0: (after_truth, after_own), 0.9: impossible_toke
 # once for each batch. It records the loss and draws the curve.
 #
 # To clip with your own function, take each parameter's `.grad` and put the clipped one in its place. You may change the width, the optimizer, the learning rate, and the norm at which you clip.
+# Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 #
 # At grading the model reads new sequences of the same lengths. Their padding is **not** zero but random tokens. For full marks, one measure has to reach its bar:
 #

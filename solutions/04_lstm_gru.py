@@ -63,7 +63,7 @@ show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-
 #
 # ### Exercise: `gated_cell` (about 10 minutes)
 #
-# Compute the next state from the three lines above. Do not use PyTorch's own recurrent layers and cells, here or below, since they are the answer themselves.
+# Compute the next state from the three lines above. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells, here or below, since they are the answer themselves.
 
 
 # %% solution="gated_cell"
@@ -132,7 +132,7 @@ show.lstm_gru.lstm_step()
 #
 # ### Exercise: `lstm_cell` (about 20 minutes)
 #
-# Compute the next hidden state and the next cell state from the six lines above.
+# Compute the next hidden state and the next cell state from the six lines above. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 
 
 # %% solution="lstm_cell"
@@ -194,7 +194,7 @@ show.lstm_gru.write_the_tape(lstm_cell)
 #
 # ### Exercise: `gru_cell` (about 15 minutes)
 #
-# Compute the next state from the four equations above.
+# Compute the next state from the four equations above. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 
 
 # %% solution="gru_cell"
@@ -266,7 +266,7 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 #
 # ### Exercise: `peephole_lstm_cell` (about 15 minutes)
 #
-# Add the three peepholes to your LSTM.
+# Add the three peepholes to your LSTM. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 
 
 # %% solution="peephole_lstm_cell"
@@ -395,7 +395,7 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
 #
 # ### Exercise: `GatedClassifier` (about 20 minutes)
 #
-# Write a classifier with your LSTM or your GRU, whichever you prefer. It reads each token as a one-hot vector and starts from a state of zeros. `lengths` says how many tokens of each sequence are real, and the rest is padding. The logits come from the hidden state $h$ after each sequence's **last real token**. Use your own functions, because PyTorch's recurrent layers are not allowed.
+# Write a classifier with your LSTM or your GRU, whichever you prefer. It reads each token as a one-hot vector and starts from a state of zeros. `lengths` says how many tokens of each sequence are real, and the rest is padding. The logits come from the hidden state $h$ after each sequence's **last real token**. Use your own functions. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 #
 # <!-- needs: 03_rnn -->
 # The constructor and `forward` take the same arguments as your `ElmanClassifier` of topic 03.
@@ -444,7 +444,7 @@ check("GatedClassifier", GatedClassifier)
 #
 # Your network reads parentheses in five colours. Tokens 0 to 4 open and tokens 5 to 9 close, and $j$ closes $i$ when $i + j = 9$. A sequence is balanced, or two of its tokens changed places. Sequences have 6 to 24 tokens. A batch holds 128 sequences of similar lengths. So little work goes into padding, which saves a third of the time. On a CPU there are 100,000 sequences, or 782 batches, and they take about 15 seconds. On a GPU there are six times as many.
 #
-# Write `reader`, which returns the model, and `train`, which takes batches until there are no more. Each batch has `ids` of shape $(B, T)$, and `lengths` and `labels` of shape $(B,)$. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
+# Write `reader`, which returns the model, and `train`, which takes batches until there are no more. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells. Each batch has `ids` of shape $(B, T)$, and `lengths` and `labels` of shape $(B,)$. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
 # At grading, the model reads new sequences with random tokens behind their ends. For full marks, three measures have to reach their bars:
 #

@@ -366,7 +366,8 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 # > <!-- needs: 04_lstm_gru -->
 # > PyTorch's GRU resets after the matrix $U_n$, and yours before it. Here that makes no difference.
 #
-# From here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder are given, and you may change them.
+# From here on you may use `nn.GRU` and `nn.GRUCell`. Do not use `blocks.AttentionSeq2Seq`, since it is the answer
+# itself. The layers and the encoder are given, and you may change them.
 # `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither direction reads padding.
 # `pad_packed_sequence` makes the result a tensor with padding again.
 
@@ -488,7 +489,8 @@ print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 /
 # sentences and steps into one axis.
 #
 # Call `batches.log(loss)` once for each batch. It records the loss and draws the curve. Two settings help. Clip the
-# gradients to a norm of 1, and use a learning rate of about 0.002.
+# gradients to a norm of 1, and use a learning rate of about 0.002. Do not train `blocks.AttentionSeq2Seq` in place of
+# your own model.
 #
 # At grading, your model writes 1,500 dates that it has never met, in all forms, and an answer is right when every
 # character is. For full marks, four measures have to reach their bars:

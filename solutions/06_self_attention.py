@@ -91,7 +91,7 @@ show.self_attention.memory(found)
 # ### Exercise: `softmax` (about 10 minutes)
 #
 # Compute the weights along the axis `dim`, for a tensor of any shape and for scores of any size. A score of $-\infty$ gets the weight 0, as long as another score of its slice is finite.
-# Do not use `torch.softmax` or its relatives, since they are the answer themselves. Everything else is allowed.
+# Do not use `torch.softmax` or its relatives `log_softmax` and `softmin`, since they are the answer themselves. Everything else is allowed.
 
 
 # %% solution="softmax"
@@ -140,7 +140,7 @@ for stretch in (0, 1, 3, 10, 1000):
 #
 # ### Exercise: `attention_for_one` (about 10 minutes)
 #
-# Write these four steps for one query. A value may be a vector, too.
+# Write these four steps for one query. A value may be a vector, too. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
 
 
 # %% solution="attention_for_one"
@@ -270,7 +270,7 @@ show.self_attention.attention_map(weights[0], [f"{a}?" for a in asked], pairs, "
 #
 # ### Exercise: `self_attention` (about 10 minutes)
 #
-# Make queries, keys and values from `x`, and let your attention do the rest. Return the output alone.
+# Make queries, keys and values from `x`, and let your attention do the rest. Return the output alone. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
 
 
 # %% solution="self_attention"
@@ -438,7 +438,7 @@ for name, layer in layers.items():
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your own `self_attention`. The matrix of a linear layer is its `.weight`. Then write `train`, which takes batches until there are no more. Each batch has `keys` and
+# Write `forward` around your own `self_attention`. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`. The matrix of a linear layer is its `.weight`. Then write `train`, which takes batches until there are no more. Each batch has `keys` and
 # `values` of shape $(B, S)$, and `query` and `answer` of shape $(B,)$. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
 # The judge asks about held-out lists, 500 in `check` and 2,000 more when your work is graded. For full marks, one measure has to reach its bar:

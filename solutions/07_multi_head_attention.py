@@ -142,7 +142,7 @@ print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 #
 # ### Exercise: `multi_head_attention` (about 25 minutes)
 #
-# Write it in two parts. `attend_in_heads` gets words that are projected already, and you will need it again for the layer. You may use `torch.softmax` from here on, but not torch's ready-made attention. The matrices are stored `(out, in)`, as before. Raise a `ValueError` when the number of heads does not divide the width. Before you scale the scores, ask yourself how many products one score adds up.
+# Write it in two parts. `attend_in_heads` gets words that are projected already, and you will need it again for the layer. You may use `torch.softmax` from here on. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `blocks.MultiHeadAttention`, since they are the answer themselves. The matrices are stored `(out, in)`, as before. Raise a `ValueError` when the number of heads does not divide the width. Before you scale the scores, ask yourself how many products one score adds up.
 
 
 # %% solution="multi_head_attention"
@@ -218,7 +218,7 @@ show.multi_head_attention.head_maps(weights[0], shown, asking, relations)
 #
 # ### Exercise: `MultiHeadAttention`, the layer (about 20 minutes)
 #
-# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. Your `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. A `state_dict()` is a dictionary from the name of each parameter to its tensor. The next cell shows one. Look at the names, and find the tensor that stacks several matrices on top of each other.
+# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `blocks.MultiHeadAttention`. Your `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. A `state_dict()` is a dictionary from the name of each parameter to its tensor. The next cell shows one. Look at the names, and find the tensor that stacks several matrices on top of each other.
 
 # %%
 theirs = nn.MultiheadAttention(6, num_heads=2, batch_first=True)
@@ -318,7 +318,7 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your layer. Then write `train`, which takes batches until there are no more. Each batch has four tensors of shape $(B, S)$, and `answers` of shape $(B, S, 2)$, for the friend's number and the rival's. Let the loop take any number of questions, because later in this notebook it trains a model that answers a third one. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
+# Write `forward` around your layer. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `blocks.MultiHeadAttention`. Then write `train`, which takes batches until there are no more. Each batch has four tensors of shape $(B, S)$, and `answers` of shape $(B, S, 2)$, for the friend's number and the rival's. Let the loop take any number of questions, because later in this notebook it trains a model that answers a third one. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve.
 #
 # The judge asks your trained model about playgrounds that it has never seen. For full marks, three measures have to reach their bars:
 #

@@ -97,7 +97,7 @@ for t in range(9):
 #
 # ### Exercise: `sinusoidal`, the table of sines and cosines (about 20 minutes)
 #
-# Return the table, with one row for each of `n_positions` positions. A sine without its cosine makes no clock, so an odd width raises `ValueError`.
+# Return the table, with one row for each of `n_positions` positions. A sine without its cosine makes no clock, so an odd width raises `ValueError`. Do not use `blocks.sinusoids`, since it is the answer itself.
 
 
 # %% solution="sinusoidal"

@@ -351,7 +351,7 @@ show.masking.loss_by_padding(columns, losses)
 # ### Exercise: `mlm_corrupt`, BERT's corruption (about 20 minutes)
 #
 # Return the corrupted inputs and the labels. A label holds the *original* word where the model is asked for one, and −100 elsewhere, because PyTorch's losses leave out −100. `ids` may have any shape.
-# Take all random numbers from `generator`. `mask_id` may be one of the vocabulary's ids or lie beyond them. The random word may be any of the `vocab_size` words.
+# Take all random numbers from `generator`. `mask_id` may be one of the vocabulary's ids or lie beyond them. The random word may be any of the `vocab_size` words. Do not use `blocks.mlm_corrupt`, since it is the answer itself.
 
 
 # %% solution="mlm_corrupt"

@@ -83,7 +83,7 @@ show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 #
 # ### Exercise: `layer_norm` (about 10 minutes)
 #
-# Normalise over the last axis. There may be any number of axes before it. Note what the formula divides the sum of squares by. Subtract $\mu$ before you square. The shortcut, the mean of the squares minus $\mu^2$, loses its digits for numbers far from zero.
+# Normalise over the last axis. There may be any number of axes before it. Note what the formula divides the sum of squares by. Subtract $\mu$ before you square. The shortcut, the mean of the squares minus $\mu^2$, loses its digits for numbers far from zero. Do not use PyTorch's `layer_norm`, `group_norm`, `instance_norm` or `batch_norm` or their layers, since each can be made the answer itself.
 
 
 # %% solution="layer_norm"
@@ -165,6 +165,8 @@ check("feed_forward", feed_forward)
 # - `up` and `down` are the two linear maps of your `feed_forward`.
 # - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre".
 # - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the others, so that no layer relies on a single number. In `eval()` it does nothing.
+#
+# Do not use `blocks.EncoderLayer`, `nn.Transformer` or its layers, since they are the answer themselves.
 
 
 # %% solution="EncoderLayer"
@@ -236,7 +238,7 @@ show.encoder_decoder.sizes_by_height(sizes)
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
 #
-# Use the memory as it comes. In pre-norm the norm at the top of the encoder has normalised it already, so `norm2` is for the queries only.
+# Use the memory as it comes. In pre-norm the norm at the top of the encoder has normalised it already, so `norm2` is for the queries only. Do not use `nn.Transformer` or its layers.
 
 
 # %% solution="DecoderLayer"
@@ -415,7 +417,7 @@ class Parts(nn.Module):
 # %% [markdown]
 # ### Exercise: `Transformer` (about 30 minutes)
 #
-# Write `forward`. You may add methods of your own.
+# Write `forward`. You may add methods of your own. Do not use `nn.Transformer` or its layers.
 
 
 # %% solution="Transformer"
@@ -468,7 +470,7 @@ check("Transformer", Transformer)
 #
 # ### Exercise: `label_smoothing_loss` (about 15 minutes)
 #
-# Return the mean over the real tokens of the whole batch. `F.cross_entropy` can do all of this, so it is not allowed here.
+# Return the mean over the real tokens of the whole batch. Do not use `F.cross_entropy` or `nn.CrossEntropyLoss`, since they can do all of this.
 
 
 # %% solution="label_smoothing_loss"
@@ -599,7 +601,7 @@ def build_model(norm="pre", dropout=0.0):
 # - Set the rate of this step with `optimizer.param_groups[0]["lr"] = ...`, and make the step.
 # - Call `batches.log(loss)`. It records the loss and draws the curve.
 #
-# There are 625 steps on a CPU, about two passes over the sentences, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
+# There are 625 steps on a CPU, about two passes over the sentences, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Do not use `nn.Transformer` or its layers in the model.
 #
 # **How it is scored.** Your model translates 300 new sentences, one word after the other. For full marks, two measures have to reach their bars:
 #

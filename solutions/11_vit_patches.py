@@ -234,7 +234,7 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 #
 # ### Exercise: `ViT` (about 25 minutes)
 #
-# Keep the positional embeddings as `self.positions`, a parameter of shape `(N + 1, D)` with the `[CLS]` token's in row 0. The pictures below look for it under that name, and they also read the attention map of each layer. All other names are yours to choose.
+# Keep the positional embeddings as `self.positions`, a parameter of shape `(N + 1, D)` with the `[CLS]` token's in row 0. The pictures below look for it under that name, and they also read the attention map of each layer. All other names are yours to choose. Do not use `blocks.ViT`, since it is the answer itself.
 #
 # The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones hide the digits.
 
@@ -299,7 +299,7 @@ for p in (1, 4, 16, 32):
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# A batch is `images` $(50, 1, 12, 12)$ and `labels` $(50,)$. `for images, labels in batches` gives you one batch after another until the budget is used up. Call `batches.log(loss)` once in each step. It records the loss, and `fit` draws the curve from it.
+# A batch is `images` $(50, 1, 12, 12)$ and `labels` $(50,)$. `for images, labels in batches` gives you one batch after another until the budget is used up. Call `batches.log(loss)` once in each step. It records the loss, and `fit` draws the curve from it. Do not train `blocks.ViT` in place of your own model.
 #
 # The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). For full marks, one measure has to reach its bar:
 #

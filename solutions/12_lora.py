@@ -86,7 +86,7 @@ print(f"negatives: {accuracy(base, turned):.0%} right")
 #
 # ### Exercise: `LoRALinear` (about 25 minutes)
 #
-# Keep the given layer itself as `self.base` and freeze its parameters. Make `self.A` and `self.B` parameters with the base's dtype and on its device. Keep the two numbers as `self.r` and `self.alpha`, because later functions ask for them. You may choose how large the random numbers in $A$ are. About $1 / \sqrt{\text{in}}$, as in a fresh `nn.Linear`, is a good choice.
+# Do not use the package `peft`, here or below, since it is the answer itself. Keep the given layer itself as `self.base` and freeze its parameters. Make `self.A` and `self.B` parameters with the base's dtype and on its device. Keep the two numbers as `self.r` and `self.alpha`, because later functions ask for them. You may choose how large the random numbers in $A$ are. About $1 / \sqrt{\text{in}}$, as in a fresh `nn.Linear`, is a good choice.
 
 
 # %% solution="LoRALinear"
@@ -149,7 +149,7 @@ for how in ("B zero, as it should be", "both zero"):
 #
 # ### Exercise: `merge` (about 10 minutes)
 #
-# Return a new, ordinary `nn.Linear` with a weight and a bias of its own. The layer you were given and its base must stay as they are, even when the new layer changes later. You may want to go on training the old one tomorrow.
+# Return a new, ordinary `nn.Linear` with a weight and a bias of its own. The layer you were given and its base must stay as they are, even when the new layer changes later. You may want to go on training the old one tomorrow. Do not use the package `peft`.
 
 
 # %% solution="merge"
@@ -169,7 +169,7 @@ check("merge", merge)
 # %% [markdown]
 # ### Exercise: `unmerge` (about 5 minutes)
 #
-# Now go back. Subtract the update of `layer` from the weight of `merged`, and return a new layer with a weight and a bias of its own. `merged` stays as it is, even when the new layer changes later. `merged` may have been trained after the merge. What it learned then must remain.
+# Now go back. Subtract the update of `layer` from the weight of `merged`, and return a new layer with a weight and a bias of its own. `merged` stays as it is, even when the new layer changes later. `merged` may have been trained after the merge. What it learned then must remain. Do not use the package `peft`.
 
 
 # %% solution="unmerge"
@@ -218,7 +218,7 @@ for name, module in base.named_modules():
 # 2. Replace every `nn.Linear` whose *last* name is in `targets` by a `LoRALinear` around it.
 # 3. Return the number of trainable parameters.
 #
-# Raise `ValueError` if the model has LoRA layers already, or if no name matches. Without that error, a typo in `targets` could train for an hour and learn nothing. Collect the layers first and replace them afterwards, because the list of modules changes while you replace. `model.get_submodule(name)` finds the owner.
+# Raise `ValueError` if the model has LoRA layers already, or if no name matches. Without that error, a typo in `targets` could train for an hour and learn nothing. Collect the layers first and replace them afterwards, because the list of modules changes while you replace. `model.get_submodule(name)` finds the owner. Do not use `blocks.add_low_rank` or the package `peft`, since they are the answer themselves.
 
 
 # %% solution="add_lora"
@@ -385,7 +385,7 @@ for r in (1, 2, 4, 8, 16, 40):
 #
 # ### Exercise: adapt the reader (about 20 minutes)
 #
-# Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training, `images` $(50, 1, 8, 8)$ and `classes` $(50,)$. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
+# Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training, `images` $(50, 1, 8, 8)$ and `classes` $(50,)$. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training. Do not use `blocks.add_low_rank` or the package `peft`.
 #
 # For full marks, three measures have to reach their bars:
 #

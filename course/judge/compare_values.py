@@ -46,19 +46,21 @@ def values_differ(case: Case, expected: Recording, seen: Recording, signature: S
     return None
 
 
-def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool = False) -> Difference | None:
+def _differ(
+    expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool = False, part: str = "result"
+) -> Difference | None:
     if isinstance(expected, Tensor):
         return _tensors_differ(expected, seen, tolerance, free_float)
     if isinstance(expected, np.ndarray) and isinstance(seen, np.ndarray):
         return _tensors_differ(torch.from_numpy(expected), torch.from_numpy(seen), tolerance, free_float)
     if isinstance(expected, bool | int | float):
-        return _numbers_differ(expected, seen, tolerance)
+        return _numbers_differ(expected, seen, tolerance, has_size=top)
     if isinstance(expected, complex):
         return _complex_differ(expected, seen, tolerance)
     if isinstance(expected, Other):
         return None  # an object: what it does is examined, not what it is
     if isinstance(expected, list | tuple | deque):
-        return _sequences_differ(expected, seen, tolerance, free_float, top)
+        return _sequences_differ(expected, seen, tolerance, free_float, top, part)
     if isinstance(expected, dict):
         return _mappings_differ(expected, seen, tolerance, free_float)
     if type(expected) is not type(seen):
@@ -68,7 +70,8 @@ def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: b
     return None if expected == seen else Difference("values", f"got {seen!r:.80}")
 
 
-def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference | None:
+def _numbers_differ(expected: float, seen: Any, tolerance: float, *, has_size: bool) -> Difference | None:
+    """How a number differs. A whole one with a size is too large or too small, and an id is wrong."""
     if isinstance(seen, Tensor | np.ndarray) and (seen.ndim if isinstance(seen, np.ndarray) else seen.dim()) == 0:
         seen = seen.item()
     if isinstance(expected, bool) and not isinstance(seen, bool):
@@ -76,10 +79,9 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
     if not isinstance(seen, bool | int | float):
         return _wrong_type(expected, seen)
     if isinstance(expected, int) and isinstance(seen, int):
-        if isinstance(expected, bool):
-            words = "wrong"
-        else:
-            words = "too large" if seen > expected else "too small"
+        words = (
+            "wrong" if isinstance(expected, bool) or not has_size else f"too {'large' if seen > expected else 'small'}"
+        )
         return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is {words}")
     found = _tensors_differ(
         torch.tensor(_as_float(expected), dtype=torch.float64),
@@ -107,16 +109,20 @@ def _as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool) -> Difference | None:
+def _sequences_differ(
+    expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool, part: str
+) -> Difference | None:
+    """The first of several results that differs, or the first element of a list, which may hold tuples itself."""
+    part = part if isinstance(expected, tuple) else "element"
     same_kind = type(seen) is type(expected) or (top and isinstance(seen, list | tuple))
     if not same_kind:
         return _wrong_type(expected, seen)
     if len(seen) != len(expected):
-        return Difference("type", f"expected {len(expected)} results, got {len(seen)}")
+        return Difference("type", f"expected {len(expected)} {part}s, got {len(seen)}")
     for position, (one, other) in enumerate(zip(expected, seen, strict=True)):
-        found = _differ(one, other, tolerance, free_float)
+        found = _differ(one, other, tolerance, free_float, part=part)
         if found is not None:
-            where = f"in result {position + 1} of {len(expected)}"
+            where = f"in {part} {position + 1} of {len(expected)}"
             return Difference(found.kind, f"{where}, {found.message.removeprefix('in ')}")
     return None
 
@@ -130,11 +136,21 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
         return Difference("type", f"expected {named_type(missing[0])} as a key, got {named_type(extra[0])}")
     if missing or extra:
         return _members_differ(missing, extra, "keys")
+    has_size = not _are_ids(expected.values())
     for key, value in expected.items():
-        found = _differ(value, seen[key], tolerance, free_float)
+        if isinstance(value, int):
+            found = _numbers_differ(value, seen[key], tolerance, has_size=has_size)
+        else:
+            found = _differ(value, seen[key], tolerance, free_float)
         if found is not None:
             return Difference(found.kind, f"at {key!r:.60}, {found.message}")
     return None
+
+
+def _are_ids(values: Collection[Any]) -> bool:
+    """Whether they are whole numbers that follow one another in some order, as those of a vocabulary do."""
+    numbers = {value for value in values if isinstance(value, int)}
+    return 1 < len(numbers) == len(values) == max(numbers) - min(numbers) + 1
 
 
 def _members_differ(missing: Collection[Any], extra: Collection[Any], what: str) -> Difference | None:

@@ -32,7 +32,7 @@ _TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
 class Diagnosis:
     """The misconceptions that the recordings show: mostly one, and rarely a second one in other cases.
 
-    `unconfirmed` says that the public cases by themselves show one that the hidden cases rule out.
+    `unconfirmed` says that the public cases by themselves show one that a hidden case rules out.
     """
 
     shown: tuple[Known, ...] = ()
@@ -70,9 +70,10 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
     for a misconception that is known from such cases alone, and for one that agrees in infinities and NaN alone, as
     many mistakes end in those.
 
-    What the public cases show, `check` has named. At grading it is named again, unless the hidden cases rule it out.
-    They do so if another misconception explains its cases, too. Where none does, they rule out what is known from few
-    numbers. Several numbers agree by no accident, so there a second mistake hides the first in the hidden cases.
+    What the public cases show, `check` has named. At grading it is named again, unless the hidden cases show another
+    one that explains its cases, too, or it is known from few numbers. Several numbers agree by no accident, so there a
+    second mistake hides the first in the hidden cases. What is not named again is ruled out only by a hidden case that
+    passes, though the misconception fails it.
     """
     whole = _best(_explanations(key, seen))
     public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
@@ -82,8 +83,16 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
     if certain and not (whole and certain.telling <= whole.telling):
         found = sorted([*found, certain], key=lambda one: -len(one.telling))  # of equals, what all cases show
     diagnosis = Diagnosis(tuple(dict.fromkeys(key.misconceptions[one.order] for one in found)))
-    unsaid = told is not None and _lacks(diagnosis, key.misconceptions[told.order].hint)
-    return replace(diagnosis, unconfirmed=unsaid)
+    return replace(diagnosis, unconfirmed=told is not None and _is_ruled_out(key, told, diagnosis, seen))
+
+
+def _is_ruled_out(key: Key, told: _Explanation, diagnosis: Diagnosis, seen: Mapping[int, Recording]) -> bool:
+    """Whether the hint that `check` gave is missing, and a case passes that its misconception fails."""
+    known = key.misconceptions[told.order]
+    return _lacks(diagnosis, known.hint) and any(
+        tells_apart(key.cases[p], known.name) and not difference(key.cases[p], recording)
+        for p, recording in seen.items()
+    )
 
 
 def _lacks(diagnosis: Diagnosis, hint: str) -> bool:

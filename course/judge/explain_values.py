@@ -34,8 +34,11 @@ MANY_NUMBERS = 6
 SIZE = "has size"
 TRAINING = "the model is in training mode"
 
-FEWEST_ALIKE, FEWEST_OTHERS = 1, 3
-"""What all cases of one verdict have in common is said where so many have it, and so many of the other lack it."""
+FEWEST_ALIKE, FEWEST_OF_A_SIZE, FEWEST_OTHERS = 1, 2, 3
+"""What all cases of one verdict have in common is said where so many have it, and so many of the other lack it.
+
+One case alone is small in many ways: its title says more than one of its sizes.
+"""
 
 
 def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, Recording]) -> list[Difference | None]:
@@ -57,11 +60,13 @@ def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, R
 
 
 def is_unconfirmed(key: Key, found: Sequence[Difference | None]) -> bool:
-    """Whether the hidden cases rule out what the public ones say of where the answer is right or wrong."""
+    """Whether a hidden case rules out what the public ones say of where the answer is right or wrong."""
     public = [gap if held.case.public else None for held, gap in zip(key.cases, found, strict=False)]
     if not any(gap is not None and gap.kind == "values" for gap in public):
         return False
-    return _where_it_passes(key, found, public_only=True) not in ("", _where_it_passes(key, found))
+    passes, fact = _only_where(key, found, public_only=True)
+    facts = _facts_by_case(key, found)
+    return bool(fact) and any((found[p] is None) == passes and fact not in known for p, known in facts.items())
 
 
 def _alike(wrong: Mapping[int, Mapping[str, Pair]], position: int) -> list[Pair]:
@@ -85,7 +90,8 @@ def _beside(pairs: Collection[Pair]) -> str:
     if not pairs or not all(pair.others and pair.is_alone for pair in pairs):
         return ""
     one = all(len(pair.others) == 1 for pair in pairs)
-    return f" ({'the other result is' if one else 'all other results are'} right)"
+    part = "element" if all(name.startswith("element") for pair in pairs for name in pair.others) else "result"
+    return f" ({f'the other {part} is' if one else f'all other {part}s are'} right)"
 
 
 def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
@@ -152,7 +158,8 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
             yield place, one, other
     elif isinstance(right, list | tuple) and isinstance(answer, list | tuple) and len(right) == len(answer):
         for index, pair in enumerate(zip(right, answer, strict=True)):
-            yield from _placed(*pair, f"{place or 'in '}result {index + 1} of {len(right)}, ")
+            part = "result" if isinstance(right, tuple) and "element" not in place else "element"
+            yield from _placed(*pair, f"{place or 'in '}{part} {index + 1} of {len(right)}, ")
     elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
         if _is_keyed(right) and _is_keyed(answer):
             yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
@@ -213,17 +220,26 @@ def _called(place: int, signature: Sequence[str]) -> str:
 # -- which cases pass --------------------------------------------------------------------------------------------
 
 
-def _where_it_passes(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> str:
+def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
     """What all passing cases have in common and no failing one has, as a sentence; empty where nothing has."""
-    asked = [p for p, held in enumerate(key.cases[: len(found)]) if held.case.values and not held.case.raises]
-    asked = [p for p in asked if key.cases[p].case.public or not public_only]
-    facts = {p: _facts(key.cases[p].case, key.signature) for p in asked}
-    passing = [facts[p] for p in asked if found[p] is None]
-    failing = [facts[p] for p in asked if found[p] is not None]
+    passes, fact = _only_where(key, found)
+    return f". Your solution is {'right' if passes else 'wrong'} only where {fact}" if fact else ""
+
+
+def _only_where(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> tuple[bool, str]:
+    """Whether it is the passing or the failing cases that have a fact to themselves, and the fact; else empty."""
+    facts = _facts_by_case(key, found, public_only=public_only)
+    passing = [known for p, known in facts.items() if found[p] is None]
+    failing = [known for p, known in facts.items() if found[p] is not None]
     if fact := _in_common([each - {TRAINING} for each in passing], failing):  # where all is dropped, all is right
-        return f". Your solution is right only where {fact}"
-    fact = _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
-    return f". Your solution is wrong only where {fact}" if fact else ""
+        return True, fact
+    return False, _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
+
+
+def _facts_by_case(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> dict[int, set[str]]:
+    """What can be said of each case, by its position, that asks for values and was reached."""
+    asked = {p: held.case for p, held in enumerate(key.cases[: len(found)]) if held.case.public or not public_only}
+    return {p: _facts(case, key.signature) for p, case in asked.items() if case.values and not case.raises}
 
 
 def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
@@ -231,6 +247,8 @@ def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
     if len(some) < FEWEST_ALIKE or len(others) < FEWEST_OTHERS:
         return ""
     facts = set.intersection(*some) - set().union(*others)
+    if len(some) < FEWEST_OF_A_SIZE:
+        facts = {fact for fact in facts if SIZE not in fact}
     return min(facts, key=lambda fact: (SIZE in fact, fact), default="")
 
 

@@ -7,10 +7,11 @@ reference is asked what it would answer if it called the mistaken one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec, module_from_spec
+from types import MappingProxyType
 from typing import Any
 
 from ..exercise import Exercise
@@ -25,12 +26,15 @@ FOLLOWS = "right but for its ground"
 """What a key calls the answer that is right but for the earlier one it calls."""
 
 
-def ground_of(name: str, source: str, earlier: Mapping[str, Verdict]) -> str:
-    """The exercise that the answer to `name` rests on: one that its `source` calls, and that fails; empty for none.
+def ground_of(
+    name: str, source: str, earlier: Mapping[str, Verdict], written: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return the exercise that the answer to `name` rests on: one that it uses, and that fails; empty for none.
 
-    That may rest on another one. Told is the one where it begins, as the others may well be right but for that.
+    Its `source` may use it through other names of the notebook, whose text `written` holds. What it uses may rest on
+    another exercise. Return the one where it begins, as the others may well be right but for that.
     """
-    called = _called(source) - {name}
+    called = _called_in_the_end(source, {name, *earlier}, written) - {name}
     for other, verdict in earlier.items():
         first = verdict.rests_on or other
         if other in called and _fails(verdict) and first in earlier and _fails(earlier[first]):
@@ -109,14 +113,27 @@ def _shows_values(key: Key, verdict: Verdict) -> bool:
     return by_value and not all(says_nothing(held.wrong(FOLLOWS)) for held in compared)
 
 
+def _called_in_the_end(source: str, exercises: Container[str], written: Mapping[str, str]) -> set[str]:
+    """Return the names that a text uses, and those that their own texts use. Texts of `exercises` are not read."""
+    called: set[str] = set()
+    unread = [source]
+    while unread:
+        new = _called(unread.pop()) - called
+        called |= new
+        unread += [written[name] for name in new if name in written and name not in exercises]
+    return called
+
+
 def _called(source: str) -> set[str]:
-    """The names that a cell makes use of and does not define."""
+    """Return the names that a cell makes use of and does not define."""
     used: dict[bool, set[str]] = {True: set(), False: set()}
     for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, ast.Name):
             used[isinstance(node.ctx, ast.Load)].add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             used[False].add(node.name)
+        elif isinstance(node, ast.arg):
+            used[False].add(node.arg)
     return used[True] - used[False]
 
 

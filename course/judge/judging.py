@@ -150,5 +150,5 @@ def _kind(gaps: Sequence[Difference], score: float) -> Kind:
 
 def _forbidden(key: Key, used: Sequence[str], points: float) -> Verdict:
     calls = ", ".join(f"`{name}`" for name in used[:4])
-    message = f"{calls} does the exercise for you. Build it from simpler operations"
+    message = f"This exercise does not allow {calls}. Build your answer from simpler operations"
     return Verdict.without_points(key.name, "forbidden", points, message)

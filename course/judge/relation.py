@@ -361,13 +361,14 @@ def shifted_by_one(pair: Pair) -> Claims:
 
 @claimed
 def in_another_order(pair: Pair) -> Claims:
-    """The right slices, or the right numbers, in other places."""
+    """The right slices, or the right numbers, in other places. Whole numbers that repeat are alike by chance."""
+    alone = _are_told_apart(pair.expected[pair.wrong])
     for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
         rows, right = (value.movedim(axis, 0).reshape(value.shape[axis], -1) for value in (pair.seen, pair.expected))
-        if rows.shape[1] > 1 or pair.seen.dim() == 1:
+        if rows.shape[1] > 1 or (pair.seen.dim() == 1 and alone):
             words = f"the values are right, but in another order{_along(pair, axis)}"
             yield words, _sorted_rows(right), _sorted_rows(rows)
-    if (pair.seen.dim() > 1 or pair.is_keyed) and pair.right.dtype != torch.bool:
+    if (pair.seen.dim() > 1 or pair.is_keyed) and alone:
         words = f"the values are the right ones, but {'at other keys' if pair.is_keyed else 'at other positions'}"
         yield words, pair.expected.flatten().sort().values, pair.seen.flatten().sort().values
 
@@ -505,6 +506,11 @@ def _is_simple(ratio: float, least: int = 2) -> bool:
 
 def _distinct(values: Tensor) -> int:
     return int(values.mul(1e6).round().unique().numel())
+
+
+def _are_told_apart(values: Tensor) -> bool:
+    """Whether each of them is known by its value: they are fractions, or all different."""
+    return bool((values != values.round()).any()) or _distinct(values) == values.numel()
 
 
 def _fits(given: Tensor, values: Tensor) -> bool:

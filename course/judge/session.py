@@ -53,6 +53,8 @@ class Session:
     holds the source of each solution cell. An exercise gets `seconds` for all its cases; when they are over, its
     verdict is `time` and `on_stuck` is called from the judge's thread, so that the kernel can be interrupted.
 
+    `written` holds what the cells before the current one define: each name with the text of its definition.
+
     `weights` are what the kernel says of the models of the tasks that are trained, a digest for each parameter: it
     decides nothing, and is there to be compared with the checkpoint.
     """
@@ -70,11 +72,13 @@ class Session:
         self.sources = dict(sources or {})
         self.on_stuck = on_stuck
         self.verdicts: dict[str, Verdict] = {}
+        self.written: dict[str, str] = {}
         self.weights: dict[str, dict[str, str]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self.address = str(Path(self._folder.name, "socket"))
         self._lock = threading.Lock()
         self._expected: str | None = None
+        self._checked = ""
         self._claimed = False
         self._decided = threading.Event()
         self.room = threading.BoundedSemaphore(MOST_CONNECTIONS)
@@ -91,10 +95,10 @@ class Session:
             self._folder.cleanup()
             raise
 
-    def enter(self, grade_id: str) -> None:
-        """The grade cell of the exercise `grade_id` starts: its first `check` counts."""
+    def enter(self, grade_id: str, source: str = "") -> None:
+        """The grade cell of the exercise `grade_id`, which holds `source`, starts: its first `check` counts."""
         with self._lock:
-            self._expected, self._claimed = grade_id, False
+            self._expected, self._claimed, self._checked = grade_id, False, source
             self._decided.clear()
 
     def leave(self) -> Verdict | None:
@@ -209,9 +213,14 @@ class Session:
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
 
+    def ground_of(self, name: str, source: str) -> str:
+        """Return the failing exercise that an answer rests on by its text; empty for none."""
+        return ground_of(name, source, self.verdicts, self.written)
+
     def _key(self, exercise: Exercise, source: str) -> tuple[Key, str]:
         """What is expected of an answer, and the failing answer that it rests on, if any."""
-        key, ground = expected(exercise, self.seed), ground_of(exercise.name, source, self.verdicts)
+        ground = self.ground_of(exercise.name, source) or self.ground_of(exercise.name, self._checked)
+        key = expected(exercise, self.seed)
         if ground and (mistake := self.verdicts[ground].misconception):
             key = following(key, exercise, self.find(ground), mistake)
         return key, ground

@@ -108,7 +108,8 @@ def check(name: str, answer: Any) -> None:
         raise slip(stopped)  # noqa: B904  # the same, and not another
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
-        verdict = grounded(verdict, ground_of(name, _made_of(answer), _standing(find_item(name)[0])), key(name))
+        ground = ground_of(name, _made_of(answer), _standing(find_item(name)[0]), _written())
+        verdict = grounded(verdict, ground, key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
@@ -150,6 +151,18 @@ def _standing(topic: Topic) -> dict[str, Verdict]:
     unwritten = [item for item in topic.items if item.name in now and is_stub(_source(now[item.name]))]
     missing = {item.name: Verdict.without_points(item.name, "missing", item.points, "") for item in unwritten}
     return missing | {name: verdict for name, (answer, verdict) in last_checked.items() if now.get(name) is answer}
+
+
+def _written() -> dict[str, str]:
+    """Return the functions, classes and models of the notebook by name, each with its text."""
+    return {name: _made_of(value) for name, value in vars(sys.modules["__main__"]).items() if _is_written(value)}
+
+
+def _is_written(value: Any) -> bool:
+    """Whether it is a model, or a function or class that the notebook defines."""
+    if isinstance(value, nn.Module):
+        return True
+    return (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == "__main__"
 
 
 def _made_of(answer: Any) -> str:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell
 
 from course.grading.authoring.source import build
 from course.grading.cells import notebook_bytes
@@ -21,7 +22,7 @@ from course.outline import read_outline
 from tests.commands import output_of
 
 from .classes import given_out
-from .lesson import NAME, TOPIC, answers, hand_in, make_course
+from .lesson import NAME, TOPIC, answers, hand_in, make_course, solved
 
 SHARES = {"softmax": "def softmax(x, dim):\n    return x / x.sum(dim, keepdim=True)"}
 """A mistake that the judge knows."""
@@ -110,6 +111,23 @@ def test_from_autograding_to_feedback_report_and_export(kept):
     assert f"3 × {ATTENTION}" in report.replace("_ ", "_")
     said = course(kept, "export", "csv", NAME)
     assert f"{NAME}: 3 submissions with answers that rest on an earlier mistake and wait for you" in said
+
+
+@pytest.mark.parametrize("softmax", [SHARES, STRANGE], ids=["a known mistake", "an unknown one"])
+def test_an_answer_rests_on_what_given_cells_call(tmp_path, softmax):
+    nb = solved(make_course(tmp_path))
+    given = [
+        "def weigh(scores):\n    return Weights()(scores)",
+        "class Weights:\n    __call__ = staticmethod(lambda s: softmax(s, 0))",
+    ]
+    nb.cells[1:1] = [new_code_cell(source) for source in given]
+    uses = (
+        "def attention_for_one(query, keys, values):\n    return weigh(keys @ query / math.sqrt(len(query))) @ values"
+    )
+    answers({**softmax, ATTENTION: uses})(nb)
+    outcome = Outcome.from_bytes(execute(Task(NAME, notebook_bytes(nb)).to_bytes()))
+    (verdict,) = [verdict for verdict in outcome.verdicts if verdict.exercise == ATTENTION]
+    assert (verdict.rests_on, verdict.but_for_that) == ("softmax", softmax is SHARES)
 
 
 def test_a_task_that_an_earlier_mistake_kept_from_training_rests_on_it():

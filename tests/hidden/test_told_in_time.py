@@ -312,3 +312,15 @@ class _Rng:
 
     def seed(self):
         return self.chance.randrange(2**31)
+
+
+def smallest_gap(vectors, index):
+    """Between the cosines of two words with the chosen one."""
+    cosines = F.cosine_similarity(vectors.double(), vectors[index].double()[None], dim=1).detach()
+    others = torch.arange(len(vectors)) != index
+    return float(cosines[others].sort().values.diff().min())
+
+
+def test_no_two_words_are_so_nearly_as_near_that_rounding_ranks_them():
+    asked = [case.steps[0].args for seed in range(99) for case in find("nearest").cases(seed)]
+    assert min(smallest_gap(vectors, index) for vectors, index, _ in asked) > 9e-6

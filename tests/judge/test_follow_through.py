@@ -17,6 +17,7 @@ from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
+from course.source import definitions
 
 SOFTMAX = {
     "right": "powers = (x - x.amax(dim, keepdim=True)).exp()\n    return powers / powers.sum(dim, keepdim=True)",
@@ -28,6 +29,18 @@ SOFTMAX = {what: f"def softmax(x, dim):\n    {body}" for what, body in SOFTMAX.i
 FOR_ONE = "def attention_for_one(query, keys, values):\n    weights = softmax(keys @ query / len(query) ** 0.5, 0)\n"
 RIGHT, REVERSED = f"{FOR_ONE}    return weights @ values", f"{FOR_ONE}    return weights @ values.flip(0)"
 STUB = "def attention_for_one(query, keys, values):\n    softmax\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+
+GIVEN = """
+class Weigh:
+    def __call__(self, scores):
+        return turned(scores)
+
+def turned(scores):
+    return softmax(scores, 0)
+"""
+BY_A_CLASS = (
+    "def attention_for_one(query, keys, values):\n    return Weigh()(keys @ query / len(query) ** 0.5) @ values"
+)
 
 CELL = {
     "a known mistake": "return torch.tanh(x @ W_x.T + h @ W_h.T)",
@@ -78,10 +91,12 @@ def graded(monkeypatch, tmp_path):
     """Have answers, by exercise, judged one after the other, with hidden cases, as in a notebook."""
     monkeypatch.chdir(tmp_path)
 
-    def judged(**sources: str) -> dict[str, Verdict]:
+    def judged(given: str = "", **sources: str) -> dict[str, Verdict]:
         names = {"torch": torch, "math": math}
+        exec(given, names)
         with Session(find, seed=5, sources=sources) as session:
             monkeypatch.setenv("COURSE_JUDGE", session.address)
+            session.written = definitions(given)
             for name, source in sources.items():
                 exec(source, names)
                 session.enter(name)
@@ -117,6 +132,46 @@ def test_attention_on_a_softmax(graded, softmax, answer, becomes):
     verdicts = graded(softmax=SOFTMAX[softmax], attention_for_one=answer)
     assert what_of(verdicts["attention_for_one"]) == becomes
     assert what_of(verdicts["softmax"]) == "as tested", "a mistake of one's own is never made up for"
+
+
+@pytest.mark.parametrize(
+    ("softmax", "answer", "becomes"),
+    [
+        ("a known mistake", BY_A_CLASS, "kept"),
+        ("a known mistake", f"{BY_A_CLASS}.flip(0)", "by hand"),
+        ("an unknown one", BY_A_CLASS, "by hand"),
+        ("right", f"{BY_A_CLASS}.flip(0)", "as tested"),
+    ],
+)
+def test_attention_that_calls_a_softmax_through_given_cells(graded, softmax, answer, becomes):
+    verdicts = graded(given=GIVEN, softmax=SOFTMAX[softmax], attention_for_one=answer)
+    assert what_of(verdicts["attention_for_one"]) == becomes
+    assert verdicts["attention_for_one"].rests_on == ("" if softmax == "right" else "softmax")
+
+
+READER = """
+class Reader(torch.nn.Module):
+    def forward(self, ids, lengths=None):
+        return softmax(torch.zeros(len(ids), 2), 1)
+record = fit("rnn_task", Reader, train)
+"""
+
+
+@pytest.mark.parametrize(
+    "source", ['check("rnn_task", record.model)', 'model = record.model\ncheck("rnn_task", model)']
+)
+def test_a_trained_model_rests_on_what_its_given_class_calls(monkeypatch, tmp_path, source):
+    monkeypatch.chdir(tmp_path)
+    names = {"torch": torch, "fit": lambda *_: None, "train": None}
+    exec(f"{SOFTMAX['an unknown one']}\n{READER}", names)
+    with Session(find, seed=5, sources={"rnn_task": "def train(model, batches): ..."}) as session:
+        monkeypatch.setenv("COURSE_JUDGE", session.address)
+        session.verdicts["softmax"] = Verdict("softmax", "wrong", 0, 2)
+        session.written = definitions(READER)
+        session.enter("rnn_task", source)
+        check("rnn_task", names["Reader"]())
+        task = session.leave()
+    assert (task.rests_on, task.by_hand, task.under("keep").by_hand) == ("softmax", False, True)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
-from course.syllabus import TOPICS, Topic
+from course.source import definitions
+from course.syllabus import TOPICS, Topic, find_item
 from tests.recorded import recorded
 
 FORWARD = """
@@ -64,6 +65,48 @@ def test_there_is_no_ground_where_nothing_is_called(source):
     assert not ground_of("rnn_forward", source, earlier)
 
 
+THROUGH = {
+    "a given class": (
+        "def GPT(x):\n    return Norm()(x)",
+        "class Norm:\n    def forward(self, x):\n        return f(x)",
+    ),
+    "two given functions": (
+        "def g(x):\n    return outer(x)",
+        "def outer(x):\n    return inner(x)\ninner = lambda x: f(x)",
+    ),
+    "an object of a given class": ("net(1)", "class Net:\n    scale = f\nnet, other = Net(), 2"),
+    "a model that a given cell trains": (
+        'check("task", record.model)',
+        'record = fit("task", build, train)\ndef build():\n    return nn.Sequential(Layer())\n'
+        "class Layer:\n    __call__ = f",
+    ),
+    "a cell with a magic": ("outer(1)", "%matplotlib inline\ndef outer(x):\n    return outer(f(x))"),
+    "a cell that defines it twice": ("h(1)", "def h(x):\n    return x\ndef h(x):\n    return f(x)"),
+}
+
+
+@pytest.mark.parametrize(("source", "given"), THROUGH.values(), ids=THROUGH)
+def test_what_an_answer_calls_through_given_cells_is_its_ground(source, given):
+    assert ground_of("GPT", source, {"f": wrong("f")}, definitions(given)) == "f"
+    assert not ground_of("GPT", source, {"f": wrong("f")})
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("def g(shown):\n    return shown", "shown = f(1)"),
+        ("def g(x):\n    return helper(x)", "def helper(f):\n    return f(1)"),
+        ("def g(x):\n    return helper(x)", "def helper(x):\n    return f(x)\ndef helper(x):\n    return x"),
+        ("def helper(x):\n    return x\nhelper(1)", "def helper(x):\n    return f(x)"),
+        ("between(1)", "def between(x):\n    return f(x)"),
+    ],
+    ids=["a parameter", "a helper's parameter", "written anew", "the answer's own", "an exercise that passes"],
+)
+def test_a_name_that_means_something_else_leads_to_no_ground(source, given):
+    earlier = {"f": wrong("f"), "between": Verdict("between", "passed", 2, 2)}
+    assert not ground_of("GPT", source, earlier, definitions(given))
+
+
 def test_told_is_where_it_begins():
     earlier = {"rnn_cell": wrong("rnn_cell"), "rnn_forward": wrong("rnn_forward", rests_on="rnn_cell")}
     assert ground_of("bptt", BACK, earlier) == "rnn_cell"
@@ -95,6 +138,7 @@ PAIRS = [
     ("self_attention", "softmax"),
     ("multi_head_attention", "split_heads"),
     ("embed_patches", "patchify"),
+    ("GPT", "rms_norm"),
 ]
 
 
@@ -210,6 +254,29 @@ def test_in_a_notebook_what_is_not_written_need_not_be_checked(notebook, capsys)
     assert "It uses `rnn_cell`, which is not written yet" in capsys.readouterr().out
 
 
+def shares(scores):
+    return softmax(scores, 0)
+
+
+class Shares:
+    def __call__(self, scores):
+        return shares(scores)
+
+
+def attention_by_a_given_class(query, keys, values):
+    return Shares()(keys @ query / keys.shape[-1] ** 0.5) @ values
+
+
+def test_in_a_notebook_given_functions_and_classes_are_read(notebook, monkeypatch, capsys):
+    for given in (shares, Shares):
+        monkeypatch.setattr(given, "__module__", "__main__")
+        notebook(given.__name__, given)
+    notebook("softmax", softmax)
+    check("softmax", softmax)
+    check("attention_for_one", attention_by_a_given_class)
+    assert "It uses your `softmax`, which fails too" in capsys.readouterr().out
+
+
 def test_in_a_notebook_methods_are_read_and_models_known_by_their_class(notebook, capsys):
     class ElmanClassifier(torch.nn.Module):
         def __init__(self, *sizes):
@@ -231,11 +298,22 @@ ELSEWHERE = {("multi_head_attention_task", "MultiHeadAttention")}
 """Answers that call an earlier one, where the reference does not."""
 
 
-def written(topic: Topic) -> dict[str, str]:
-    """The solution cells of a topic, by exercise."""
+def cells(topic: Topic) -> list[str]:
+    """The cells of a topic's notebook, each with its head."""
     source = Path(course.__file__).parents[1] / "solutions" / f"{topic.folder}.py"
-    cells = source.read_text("utf-8").split("\n# %%")
-    return {cell.split('"')[1]: cell.partition("\n")[2] for cell in cells if cell.startswith(' solution="')}
+    return source.read_text("utf-8").split("\n# %%")
+
+
+def answered(topic: Topic) -> dict[str, str]:
+    """The solution cells of a topic, by exercise."""
+    found = (cell for cell in cells(topic) if cell.startswith(' solution="'))
+    return {cell.split('"')[1]: cell.partition("\n")[2] for cell in found}
+
+
+def given(topic: Topic) -> dict[str, str]:
+    """What the other cells of a topic define."""
+    code = (cell.partition("\n")[2] for cell in cells(topic) if not cell.startswith((" solution", " [markdown]")))
+    return {name: text for cell in code for name, text in definitions(cell).items()}
 
 
 def counting(right, called: list[str]):
@@ -252,13 +330,35 @@ def counting(right, called: list[str]):
     return type(right.__name__, (right,), {"__init__": begin}) if inspect.isclass(right) else call
 
 
+@pytest.mark.parametrize(
+    ("name", "ground"),
+    [
+        ("GPT", "rms_norm"),
+        ("gpt_task", "GPT"),
+        ("Transformer", "EncoderLayer"),
+        ("encoder_decoder_task", "Transformer"),
+        ("multi_head_attention_task", "MultiHeadAttention"),
+        ("rnn_task", "ElmanClassifier"),
+        ("vit_patches_task", "ViT"),
+        ("linear_time_task", "selective_scan"),
+    ],
+)
+def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, ground):
+    topic = find_item(name)[0]
+    (check_cell,) = (cell for cell in cells(topic) if cell.startswith(f' check="{name}"'))
+    sources = answered(topic)[name], check_cell.partition("\n")[2]
+    earlier = {item.name: Verdict(item.name, "passed", 2, 2) for item in topic.items if item.name != name}
+    earlier[ground] = wrong(ground)
+    assert [found for source in sources if (found := ground_of(name, source, earlier, given(topic)))] == [ground]
+
+
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
     """Else nobody could tell that an answer is right but for an earlier mistake."""
-    declared = {exercise.name: exercise for exercise in exercises(topic)}
-    for name, source in written(topic).items():
+    declared, written = {exercise.name: exercise for exercise in exercises(topic)}, given(topic)
+    for name, source in answered(topic).items():
         earlier = [*declared][: [*declared].index(name)] if name in declared else []
-        for ground in (other for other in earlier if ground_of(name, source, {other: wrong(other)})):
+        for ground in (other for other in earlier if ground_of(name, source, {other: wrong(other)}, written)):
             called: list[str] = []
             counted = counting(declared[ground].reference, called)
             answer = answer_with.__wrapped__(declared[name].reference, declared[ground].reference, counted)

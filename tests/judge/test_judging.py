@@ -269,7 +269,9 @@ def test_a_second_mistake_in_what_is_hidden_leaves_the_first_its_name():
     assert verdict_on(sample, lambda x, W, b: cell(x, W, 2 * b).squeeze(0)).misconception == ""
     assert verdict_on(tripled, lambda n: 2 * n).misconception
     by_chance = verdict_on(tripled, lambda n: n**2)
-    assert by_chance.misconception == "" and by_chance.unconfirmed and UNCONFIRMED in text(by_chance)
+    assert by_chance.misconception == "" and not by_chance.unconfirmed, "a second mistake would look the same"
+    ruled_out = verdict_on(tripled, lambda n: 2 * n if n == 2 else 3 * n)
+    assert ruled_out.misconception == "" and ruled_out.unconfirmed and UNCONFIRMED in text(ruled_out)
 
 
 @exercise(lambda x, k: k * x + k, name="order_properties")
@@ -288,11 +290,39 @@ def test_a_hint_of_check_that_a_hidden_case_hides_stands_beside_the_other():
     assert both.hint == "Is k ever negative? What is added to k x?" and not both.unconfirmed
 
 
-def test_a_hint_of_check_goes_where_the_hidden_cases_show_a_neighbour_and_the_report_says_so():
+def test_a_hint_of_check_goes_where_the_hidden_cases_show_a_neighbour_and_is_not_taken_back():
     neighbour = verdict_on(moved, lambda x, k: k * x if k > 0 else 0 * x)
-    assert neighbour.hint == "Is it ever 0?" and neighbour.unconfirmed
-    assert UNCONFIRMED in text(neighbour) and "said about this answer" in html(neighbour)
+    assert neighbour.hint == "Is it ever 0?" and not neighbour.unconfirmed, "nothing is added here, either"
+    assert UNCONFIRMED not in text(neighbour) and "said about this answer" not in html(neighbour)
     assert not verdict_on(moved, lambda x, k: k * x).unconfirmed
+
+
+@exercise(lambda x, mask=None: x if mask is None else x * mask, name="order_properties")
+def masked(rng):
+    yield call("no mask", rng.normal(3), public=True)
+    for n in range(3):
+        yield call(f"mask {n}", rng.normal(3), torch.arange(3) > n - 1, public=True)
+    yield call("a long row without a mask", rng.normal(7))
+    yield call("a long row with a mask", rng.normal(7), torch.arange(7) > 2)
+
+
+@pytest.mark.parametrize(
+    ("is_wrong", "unconfirmed"),
+    [
+        (lambda x, mask: mask is not None, False),
+        (lambda x, mask: mask is not None or len(x) == 7, False),
+        (lambda x, mask: mask is not None and len(x) == 3, True),
+    ],
+    ids=["so it is", "less is right", "more is right"],
+)
+def test_where_an_answer_is_right_is_taken_back_only_where_it_is_right_elsewhere(is_wrong, unconfirmed):
+    def answer(x, mask=None):
+        right = x if mask is None else x * mask
+        return right.cos() + 5 if is_wrong(x, mask) else right
+
+    in_public = judge(key_of(masked, public_only=True), lambda script: run(script, answer), 4)
+    assert "right only where `mask` is not given" in text(in_public)
+    assert verdict_on(masked, answer).unconfirmed == unconfirmed
 
 
 @exercise(lambda n: {"even": n % 2 == 0, "prime": n in (2, 3, 5, 7)}, name="order_properties")
@@ -336,6 +366,7 @@ def test_a_changed_input_is_told():
 def test_forbidden_calls_are_read_from_source():
     verdict = verdict_on(sample, cell, source="from torch import softmax as s\ndef f(x): return s(x)")
     assert verdict.kind == "forbidden"
+    assert verdict.message == "This exercise does not allow `s`. Build your answer from simpler operations"
     assert verdict_on(sample, cell, source="def f(self, x): return self.softmax(x)").kind == "passed"
 
 

@@ -159,6 +159,10 @@ def test_results_and_inputs_are_known():
     )
     assert said(((h, c), (h, -c)))[0] == "in result 2 of 2, the signs are reversed (the other result is right)"
     case = call("case", x, grad=False, tolerance=1e-6)
+    assert (
+        said(([h, c, x], [h, -c, x]))[0] == "in element 2 of 3, the signs are reversed (all other elements are right)"
+    )
+    assert said((([h, c], x), ([h, -c], x)))[0].startswith("in result 1 of 2, element 2 of 2, the signs are reversed")
     for answer, words in ((x, "the values are those of `x`, unchanged"), (h + x, "too large by `x`")):
         assert words in said((h, answer), cases=[case])[0]
     assert (
@@ -170,6 +174,23 @@ def test_lists_and_dicts_of_numbers_are_examined_as_one():
     right = {word: 3 * n + 1 for n, word in enumerate("abcdefghijkl")}
     assert said((right, {word: 2 * count for word, count in right.items()}))[0].endswith("2 times what it should be")
     assert said(([1.5, 2.25, 3.125], [3.125, 2.25, 1.5]))[0] == "the values are right, but reversed"
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "is_said"),
+    [
+        ([*range(20)] * 2, [*range(20), *range(19, -1, -1)], False),
+        ([0, 1, 2, 3] * 10, [0, 3, 2, 1] * 10, False),
+        ([0.0, 1.0, 2.0, 3.0] * 10, [0.0, 3.0, 2.0, 1.0] * 10, False),
+        ([[0, 1, 2, 3] * 2] * 5, [[2, 3, 0, 1] * 2] * 5, False),
+        ([904, 17, 523, 88, 341, 250], [17, 904, 88, 523, 250, 341], True),
+        ([0.1, 1.2, 2.4, 3.3] * 3, [1.2, 0.1, 3.3, 2.4] * 3, True),
+    ],
+    ids=["half in reverse", "states of a path", "codes", "paths", "ids", "fractions"],
+)
+def test_numbers_that_repeat_are_not_called_the_right_ones_in_another_order(right, answer, is_said):
+    told = said(*[(torch.tensor(right), torch.tensor(answer))] * 3)
+    assert ("in another order" in told[0]) == is_said and "other positions" not in told[0]
 
 
 def test_right_where_a_mask_says_so():
@@ -195,6 +216,16 @@ def test_what_the_passing_cases_have_in_common_is_said():
     told = said((right, right), *wrong, cases=[build("quiet", tolerance=1e-6).call(x), *train])
     assert told[1].endswith("Your solution is right only where the model is in `eval` mode")
     assert "only where" not in said((right, right), *wrong[:2], cases=[bare, *masks[:2]])[1]
+
+
+@pytest.mark.parametrize(("small", "is_said"), [(1, False), (2, True)])
+def test_the_size_of_one_passing_case_says_nothing(small, is_said):
+    x, right = numbers(1, 3, 5), numbers(2, 3, 5)
+    few = [call(f"small {n}", x[:1], grad=False, tolerance=1e-6) for n in range(small)]
+    many = [call(f"large {n}", x, grad=False, tolerance=1e-6) for n in range(3)]
+    wrong = [(right, numbers(n, 3, 5)) for n in range(3, 6)]
+    told = said(*[(right, right)] * small, *wrong, cases=[*few, *many])
+    assert ("only where `x` has size 1 along axis 0" in told[-1]) == is_said
 
 
 ODD = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.3, 7.0, 1e-12, 1e300, math.inf, -math.inf, math.nan], dtype=torch.float64)

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from course.grading.execution.cell_end import LIMIT, CellEnd
 from course.grading.execution.task import Task
 from course.judge.verdict import Kind, Verdict
-from course.source import is_stub, parsed
+from course.source import definitions, is_stub, parsed
 
 if TYPE_CHECKING:
     from course.judge.session import Session
@@ -55,11 +55,13 @@ class Examination:
         self._started = time.monotonic()
         if self.session is not None and index in self.names:
             self.session.seconds = self.task.limits.judging(self.names[index])
-            self.session.enter(self.names[index])
+            self.session.enter(self.names[index], self.nb.cells[index].source)
 
     def leave(self, index: int, end: CellEnd) -> None:
         """The cell at `index` came to its end."""
         self.ends[index] = end
+        if self.session is not None:
+            self.session.written |= definitions(self.nb.cells[index].source)
         if end.over:
             self.ended = f"{end.evalue or 'the process ended'} in {self._describe(index)}"
         if self.session is not None and index in self.names:
@@ -124,12 +126,10 @@ class Examination:
 
         A cell between the answer and its check may lack an earlier answer: the one that trains a model, for example.
         """
-        from course.judge.ground import ground_of
-
         assert self.session is not None
         for before in range(self._place_of_answer(verdict.exercise), index):
             missed = re.fullmatch(r"name '(\w+)' is not defined", self.ends.get(before, CellEnd()).evalue)
-            if missed and (ground := ground_of(verdict.exercise, missed[1], self.session.verdicts)):
+            if missed and (ground := self.session.ground_of(verdict.exercise, missed[1])):
                 untold = not is_stub(self._sources()[verdict.exercise])
                 return replace(verdict, rests_on=ground, cannot_tell=untold)
         return verdict

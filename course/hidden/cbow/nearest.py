@@ -8,6 +8,9 @@ from torch.nn import functional as F
 from course.exercise import call, exercise, noncontiguous
 from course.reference import cbow as reference
 
+CLEAR = 1e-5
+"""The gap between two cosines that float32 tells apart, with room for what it rounds."""
+
 
 @exercise(
     reference.nearest,
@@ -19,24 +22,30 @@ from course.reference import cbow as reference
     ),
 )
 def nearest(rng):
-    """Vectors of very different lengths, so that no other measure gives the same order. A small k, and all words."""
+    """Vectors of very different lengths, so that no other measure gives the same order. A small k, and all words.
 
-    def words(V, D, dtype=torch.float64):
-        lengths = (1.5 * rng.normal(V, 1)).exp()
-        return (lengths * F.normalize(rng.normal(V, D), dim=1)).to(dtype)
+    No two words are so nearly at one angle to the chosen one that rounding, even to float32, decides their order.
+    """
 
-    yield call("seven words, three neighbours", words(7, 3), 2, 3, public=True)
-    yield call("all other words, nearest first", words(11, 5), 0, 10, public=True, weight=2.0)
-    yield call("many words", words(101, 7), 53, 13, weight=2.0)
-    yield call("one neighbour", words(13, 3), 12, 1)
+    def words(V, D, index, dtype=torch.float64):
+        while True:
+            lengths = (1.5 * rng.normal(V, 1)).exp()
+            vectors = lengths * F.normalize(rng.normal(V, D), dim=1)
+            if bool((_cosines(vectors, index).sort().values.diff() > CLEAR).all()):
+                return vectors.to(dtype)
+
+    yield call("seven words, three neighbours", words(7, 3, 2), 2, 3, public=True)
+    yield call("all other words, nearest first", words(11, 5, 0), 0, 10, public=True, weight=2.0)
+    yield call("many words", words(101, 7, 53), 53, 13, weight=2.0)
+    yield call("one neighbour", words(13, 3, 12), 12, 1)
     longer = torch.tensor([100.0] + 16 * [1.0], dtype=torch.float64)[:, None]
-    yield call("the chosen word has a long vector", words(17, 2) * longer, 0, 5)
-    yield call("another word has a long vector", words(17, 2) * longer.flip(0), 3, 5)
-    yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
-    twins = words(7, 3)
+    yield call("the chosen word has a long vector", words(17, 2, 0) * longer, 0, 5)
+    yield call("another word has a long vector", words(17, 2, 3) * longer.flip(0), 3, 5)
+    yield call("float32", words(23, 5, 7, dtype=torch.float32), 7, 11)
+    twins = words(7, 3, 4)
     twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
     yield call("a twin that stands earlier", twins, 4, 3)
-    yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4, public=True)
+    yield call("memory that is not contiguous", noncontiguous(words(7, 5, 1)), 1, 4, public=True)
 
 
 def _ranked(similarity, index, k):

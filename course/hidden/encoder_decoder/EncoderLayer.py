@@ -18,7 +18,7 @@ from course.reference.encoder_decoder import causal
         "Which of your lines change when norm is 'pre'? Print mean and variance of a word of the result for both.",
         "Put the layer into training mode with a dropout of 1. Then every sublayer adds nothing. What is left?",
     ),
-    forbidden=BUILT_IN_LAYERS,
+    forbidden=(*BUILT_IN_LAYERS, "blocks.EncoderLayer"),
     name="EncoderLayer",
 )
 def EncoderLayer(rng):

@@ -6,7 +6,7 @@ from course.exercise import call, exercise, noncontiguous
 from course.reference import encoder_decoder as reference
 
 BUILT_IN_NORMS = (
-    *("F.layer_norm", "nn.LayerNorm", "torch.layer_norm", "torch.native_layer_norm", "F.rms_norm", "nn.RMSNorm"),
+    *("F.layer_norm", "nn.LayerNorm", "torch.layer_norm", "torch.native_layer_norm"),
     *("F.group_norm", "nn.GroupNorm", "torch.group_norm", "F.instance_norm", "torch.instance_norm"),
     *("F.batch_norm", "torch.batch_norm", "nn.InstanceNorm1d", "nn.BatchNorm1d"),
 )

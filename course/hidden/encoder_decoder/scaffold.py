@@ -7,7 +7,7 @@ from course.hidden.shapes import shapes_of
 
 BUILT_IN_LAYERS = (
     *("nn.Transformer", "nn.TransformerEncoder", "nn.TransformerDecoder"),
-    *("nn.TransformerEncoderLayer", "nn.TransformerDecoderLayer", "blocks.EncoderLayer"),
+    *("nn.TransformerEncoderLayer", "nn.TransformerDecoderLayer"),
 )
 
 D, HEADS, INNER = 6, 3, 11

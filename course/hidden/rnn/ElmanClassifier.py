@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from course.exercise import build, exercise
 from course.hidden import reading
-from course.hidden.rnn.scaffold import BUILT_IN
+from course.hidden.rnn.scaffold import BUILT_IN, GATED
 from course.reference import rnn as reference
 
 
@@ -19,7 +19,7 @@ from course.reference import rnn as reference
         "Trace one sequence by hand with hidden = 2. Where does the old state enter, and what if a number turns "
         "negative?",
     ),
-    forbidden=BUILT_IN,
+    forbidden=(*BUILT_IN, *GATED),
     name="ElmanClassifier",
 )
 def ElmanClassifier(rng):

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.rnn.scaffold import BUILT_IN, inputs
+from course.hidden.rnn.scaffold import inputs
 from course.reference import rnn as reference
 
 AUTOGRAD = (
@@ -23,7 +23,7 @@ AUTOGRAD = (
         "delta has the shape (B, H). Which product of it makes an (H, H), and which one a (B, H)? For the second "
         "there are two candidates, and a W_h that is not symmetric tells them apart.",
     ),
-    forbidden=(*BUILT_IN, *AUTOGRAD),
+    forbidden=AUTOGRAD,
 )
 def bptt(rng):
     """Under no_grad. One step isolates the formulas, two the order, thirteen the sums."""

@@ -14,7 +14,7 @@ from course.reference import rnn as reference
         "The direction must not change. How many different factors does your list get?",
     ),
     forbidden=(
-        *("nn.utils.clip_grad_norm_", "nn.utils.clip_grad_norm", "nn.utils.clip_grad_value_"),
+        *("nn.utils.clip_grad_norm_", "nn.utils.clip_grad_norm"),
         *("nn.utils.get_total_norm", "nn.utils.clip_grads_with_norm_"),
     ),
     tolerance=1e-5,  # torch adds 1e-6 to the norm before it divides

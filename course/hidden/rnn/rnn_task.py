@@ -5,7 +5,7 @@ import torch
 from course.data import parentheses
 from course.exercise import exercise, given_model
 from course.hidden import reading
-from course.hidden.rnn.scaffold import BUILT_IN
+from course.hidden.rnn.scaffold import BUILT_IN, GATED
 
 
 @exercise(
@@ -15,7 +15,7 @@ from course.hidden.rnn.scaffold import BUILT_IN
         "Measure the accuracy yourself on `parentheses.examples`, with random tokens in place of the padding.",
         "Try learning rates a factor of three apart, and print the norm of the gradients before clipping.",
     ),
-    forbidden=BUILT_IN,
+    forbidden=(*BUILT_IN, *GATED),
 )
 def rnn_task(rng):
     """New sequences of the training's lengths, with random tokens behind their ends.

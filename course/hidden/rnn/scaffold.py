@@ -2,7 +2,9 @@
 
 import torch
 
-BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
+BUILT_IN = ("nn.RNN", "nn.RNNCell")
+GATED = ("nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
+"""Layers that a classifier can be made of, though they are not Elman's."""
 
 
 def weights(rng, D, H, dtype=torch.float64):

@@ -10,7 +10,7 @@ from course.reference import self_attention as reference
 BUILT_IN_SOFTMAX = (
     *("torch.softmax", "F.softmax", "nn.Softmax", "Tensor.softmax", "torch.special.softmax"),
     *("torch.log_softmax", "F.log_softmax", "nn.LogSoftmax", "Tensor.log_softmax", "torch.special.log_softmax"),
-    *("F.softmin", "nn.Softmin", "nn.Softmax2d", "F.gumbel_softmax"),
+    *("F.softmin", "nn.Softmin", "nn.Softmax2d"),
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import math
+import operator
 
 import torch
 from torch.nn import functional as F
@@ -38,4 +40,19 @@ def others_first(E, index, k):
     return others[dots.argsort(descending=True)[:k]]
 
 
-ALTERNATIVES = [by_cosine_similarity, by_whole_matrix, by_angle, by_distance_on_the_sphere, others_first]
+def by_python_floats(E, index, k):
+    """In single precision, whatever E is."""
+    rows = F.normalize(E.float()).tolist()
+    cosines = [sum(map(operator.mul, row, rows[index])) for row in rows]
+    others = (i for i in range(len(rows)) if i != index)
+    return torch.tensor(heapq.nlargest(k, others, key=cosines.__getitem__))
+
+
+ALTERNATIVES = [
+    by_cosine_similarity,
+    by_whole_matrix,
+    by_angle,
+    by_distance_on_the_sphere,
+    others_first,
+    by_python_floats,
+]

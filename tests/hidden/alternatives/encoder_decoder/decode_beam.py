@@ -150,7 +150,25 @@ def beam_of_a_module(model, src, beam, length_penalty=1.0):
     return beam_by_hand(model.train(False).eval(), src, beam, length_penalty)
 
 
+def beam_in_single_precision(model, src, beam, length_penalty=1.0):
+    rows = []
+    for sentence in src:
+        said, scores, ended = torch.tensor([[model.sos]]), torch.zeros(1), []
+        while len(said) and said.shape[1] <= model.max_len and len(ended) < beam:
+            log_p = model(sentence.repeat(len(said), 1), said)[:, -1].float().log_softmax(-1)
+            total = (scores[:, None] + log_p).flatten()
+            best = total.argsort(descending=True)[: beam - len(ended)]
+            said = torch.cat([said[best // log_p.shape[1]], (best % log_p.shape[1])[:, None]], 1)
+            over = said[:, -1] == model.eos
+            ended += zip(total[best][over], said[over])
+            said, scores = said[~over], total[best][~over]
+        pool = ended or list(zip(scores, said))
+        rows.append(max(pool, key=lambda one: one[0] / (len(one[1]) - 1) ** length_penalty)[1][1:])
+    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
+
+
 ALTERNATIVES = [
+    beam_in_single_precision,
     beam_by_hand,
     beam_in_one_batch,
     beam_with_a_heap,
