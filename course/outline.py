@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
+from zoneinfo import ZoneInfo, available_timezones
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
@@ -61,11 +62,21 @@ class Faulty(ValueError):
 
 @dataclass(frozen=True)
 class Late:
-    """What a late submission loses: so many percent of its score for every day begun after the hours of grace."""
+    """What a late submission loses: so many percent of its score for every day begun after the hours of grace.
+
+    `time_zone`, such as `Europe/Berlin`, says whose clock counts the days; without one it is that of this machine.
+    """
 
     percent_per_day: float = 0.0
     grace_hours: float = 0.0
     most_percent: float = 100.0
+    time_zone: str = ""
+
+    def seconds(self, due: datetime, came: datetime) -> float:
+        """Return the seconds from `due` to `came`, both with a zone; an hour by which clocks go back does not count."""
+        zone = ZoneInfo(self.time_zone) if self.time_zone else None
+        on_clock = came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None)
+        return min(came - due, on_clock).total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
         """The points that `score` loses when the work came `seconds` late."""
@@ -247,11 +258,21 @@ def _tables(text: str) -> dict[str, Any]:
 
 
 def _late(values: dict[str, Any]) -> Late:
-    _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
+    _only(values, ("percent_per_day", "grace_hours", "most_percent", "time_zone"), "[late]")
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        if name == "time_zone":
+            _demand_zone(_text(values, name, where="[late]"))
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise Faulty(f"[late] {name} is {value!r}, but must be a number of 0 or more")
+        elif "percent" in name and value > 100:
+            raise Faulty(f"[late] {name} is {value!r}, but late work can lose at most 100 percent of its score")
     return Late(**values)
+
+
+def _demand_zone(name: str) -> None:
+    """Raise Faulty unless `name` is a time zone, or this machine, as many with Windows, knows none."""
+    if (known := available_timezones()) and name not in known:
+        raise Faulty(f'[late] time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
 
 
 def _rules(values: dict[str, Any]) -> dict[str, Any]:

@@ -374,6 +374,13 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.03_rnn]\ndue = 9999-12-31T23:59:00-05:00", "due is in the year 9999"),
         ("[topics.20_mine]", "needs a title and exercises"),
         ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number of 0 or more"),
+        (
+            "[late]\npercent_per_day = 1000\n[topics.03_rnn]",
+            "percent_per_day is 1000, but late work can lose at most 100",
+        ),
+        ("[late]\nmost_percent = 100.5\n[topics.03_rnn]", "most_percent is 100.5, but late work can lose at most 100"),
+        ('[late]\ntime_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
+        ("[late]\ntime_zone = 2\n[topics.03_rnn]", "[late] time_zone is 2, but must be one line of text"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
         ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),

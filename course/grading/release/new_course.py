@@ -42,6 +42,7 @@ title = "Sequence models"
 percent_per_day = 0   # of its score, for every day begun
 grace_hours = 0       # it loses nothing within these
 most_percent = 100    # and never more than this
+# time_zone = "Europe/Berlin"  # whose clock counts the days (without it: this machine's)
 
 [grading]
 follow_through = "lose"      # or "keep": the points of an answer that is right but for an earlier mistake
