@@ -24,12 +24,12 @@ def guard_submissions() -> None:
     """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
 
     A submission with a link or the like in it fails by itself, and the automatic scores of an earlier grading go before
-    a new one starts, so that one that fails leaves none behind. nbgrader has no hook at that place: the converter's
-    method is wrapped.
+    a new one starts, so that one that fails leaves none behind. Before its files go, its points are noted for the list
+    of attempts. nbgrader has no hook at these places: the converter's methods are wrapped.
     """
     from nbgrader.converters import Autograde
 
-    copy_files = Autograde.init_assignment
+    copy_files, make_room = Autograde.init_assignment, Autograde.init_destination
     if getattr(copy_files, "guarded", False):
         return
 
@@ -49,8 +49,14 @@ def guard_submissions() -> None:
             forget_arrival(self.coursedir.db_url, assignment_id, student_id)
         copy_files(self, assignment_id, student_id)
 
+    def init_destination(self: Any, assignment_id: str, student_id: str) -> bool:
+        from course.grading.nbgrader_bridge.earlier_points import keep_points
+
+        keep_points(self.coursedir, assignment_id, student_id)
+        return bool(make_room(self, assignment_id, student_id))
+
     init_assignment.guarded = True  # type: ignore[attr-defined]
-    Autograde.init_assignment = init_assignment
+    Autograde.init_assignment, Autograde.init_destination = init_assignment, init_destination
 
 
 def guard_topics() -> None:
