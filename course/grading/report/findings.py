@@ -100,14 +100,14 @@ class Findings:
         return told
 
     @property
-    def to_read(self) -> dict[str, int]:
-        """How many answers of each item wait for a person."""
-        waiting: dict[str, int] = defaultdict(int)
+    def to_read(self) -> dict[str, list[str]]:
+        """Whose answers to each item wait for a person."""
+        waiting: dict[str, list[str]] = defaultdict(list)
         for work in self.scored:
             assert work.scores is not None
             for name, score in work.scores.cells.items():
                 if (score is None and name not in work.verdicts) or name in (*work.scores.again, *work.scores.waiting):
-                    waiting[name] += 1
+                    waiting[name].append(work.student)
         return dict(waiting)
 
     def shares(self) -> list[float]:

@@ -129,7 +129,7 @@ def test_scores_and_exercises(page):
     assert "5 graded submissions" in section(page, "scores")
     said = section(page, "exercises")
     assert re.search(r" softmax 3 2 0 0 \d+ % 2 partial", said), said
-    assert "Grade these in formgrader: 5 × self_attention_question" in said
+    assert "Grade these in formgrader: 5 × self_attention_question : ada, bea, cy, dan, eve" in said
     assert re.search(r" usual 5 0 0 0 100 %", said), said
     everybody = section(page, "everybody")
     assert all(student in everybody for student in ("ada", "bea", "cy", "dan", "eve")) and "fay" not in everybody
