@@ -26,12 +26,16 @@ CARRIED = Path(__file__).with_name(FILE)
 FollowThrough = Literal["lose", "keep"]
 """What becomes of the points of an answer that is right but for an earlier mistake."""
 
-WithoutPoints = Literal["optional", "drop"]
-"""What becomes of an exercise with 0 points: it is marked as optional, or leaves the notebook."""
+AllWithoutPoints = Literal["optional", "drop"]
+WithoutPoints = AllWithoutPoints | tuple[str, ...]
+"""What becomes of exercises with 0 points: they are marked as optional, or leave the notebook.
+
+A list names the exercises that leave, or topics of which all leave that have no points.
+"""
 
 RULES: dict[str, tuple[str, ...]] = {
     "follow_through": get_args(FollowThrough),
-    "without_points": get_args(WithoutPoints),
+    "without_points": get_args(AllWithoutPoints),
 }
 """The rules of `[grading]`, each with what it may be."""
 
@@ -166,6 +170,11 @@ class Outline:
         """Whether this is the copy in a student edition."""
         return self.path == CARRIED
 
+    def drops(self, folder: str, exercise: str) -> bool:
+        """Whether an exercise of a topic leaves the notebook if it has 0 points."""
+        rule = self.without_points
+        return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
+
     def own_folder(self, folder: str) -> Path:
         """Where the notebook and the hidden tests of an instructor's own topic are."""
         return self.path.parent / "exercises" / folder
@@ -278,9 +287,13 @@ def _demand_zone(name: str) -> None:
 def _rules(values: dict[str, Any]) -> dict[str, Any]:
     """What `[grading]` sets, by the name of the field of `Outline`."""
     _only(values, RULES, "[grading]")
+    dropped = values.get("without_points")
+    if isinstance(dropped, list) and all(isinstance(name, str) for name in dropped):
+        values = {**values, "without_points": tuple(dropped)}
+    listed = {"without_points": ', or a list of exercises and topics, such as ["03_rnn"]'}
     for name, setting in values.items():
-        if setting not in RULES[name]:
-            raise Faulty(f"[grading] {name} is {setting!r}, but must be {_either(name)}")
+        if setting not in RULES[name] and not isinstance(setting, tuple):
+            raise Faulty(f"[grading] {name} is {setting!r}, but must be {_either(name)}{listed.get(name, '')}")
     return values
 
 
