@@ -185,13 +185,13 @@ def guard_feedback() -> None:
     ExchangeReleaseFeedback.copy_files = copy_files
 
 
-def show_rubrics() -> None:
-    """Make formgrader show rubrics and keep who saved what; nbgrader has no hook at these places.
+def change_formgrader() -> None:
+    """Make formgrader work without a network, show rubrics and keep who saved what; nbgrader has no hook for these.
 
-    Where no rubric is declared, its pages are as nbgrader has them. Nothing happens outside formgrader's own process.
+    Nothing happens outside formgrader's own process.
     """
     formgrader = sys.modules.get("nbgrader.server_extensions.formgrader.formgrader")
-    if formgrader is None or getattr(formgrader.FormgradeExtension, "shows_rubrics", False):
+    if formgrader is None or getattr(formgrader.FormgradeExtension, "changed", False):
         return
     extension: Any = formgrader.FormgradeExtension
     settings, handlers = extension.init_tornado_settings, extension.init_handlers
@@ -210,7 +210,7 @@ def show_rubrics() -> None:
         handlers(self, webapp)  # nbgrader's last one answers all other addresses
 
     extension.init_tornado_settings, extension.init_handlers = init_tornado_settings, init_handlers
-    extension.shows_rubrics = True
+    extension.changed = True
 
 
 def read_odd_timestamps() -> None:
