@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from course.grading.course_folder import find_root, nearest_root
+from course.files import share_with_group
+from course.grading.course_folder import find_root, is_course, nearest_root
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
@@ -51,6 +52,8 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     run: Run = arguments.run
     try:
         _demand_posix(arguments.command)
+        if is_course(root := nearest_root()):
+            share_with_group(root)
         status = run(arguments)
         sys.stdout.flush()
         return status

@@ -14,6 +14,7 @@ from course.grading.nbgrader_bridge.patches import (
     guard_submissions,
     guard_topics,
     read_odd_timestamps,
+    share_gradebooks,
 )
 from course.syllabus import OUTLINE
 
@@ -100,3 +101,4 @@ def configure(c: Any, root: Path | None = None) -> None:
     guard_feedback()
     change_formgrader()
     read_odd_timestamps()
+    share_gradebooks()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from nbgrader.api import Gradebook
+
+from course.files import share_database
 
 KEYS_OF_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 """The files by which nbgrader's exchange hands feedback to the student of a submission."""
@@ -183,6 +186,21 @@ def guard_feedback() -> None:
 
     copy_files.guarded = True  # type: ignore[attr-defined]
     ExchangeReleaseFeedback.copy_files = copy_files
+
+
+def share_gradebooks() -> None:
+    """Let graders with logins of their own write one gradebook, where they share its folder; SQLite does not."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    if not event.contains(Engine, "connect", _share_gradebook):
+        event.listen(Engine, "connect", _share_gradebook)
+
+
+def _share_gradebook(connection: Any, _: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        for *_, path in connection.execute("PRAGMA database_list"):
+            share_database(Path(path))
 
 
 def change_formgrader() -> None:
