@@ -306,5 +306,5 @@ def success_of(item: Item, scored: Sequence[Graded]) -> Success:
         shares.append(score / most)
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
-    rests = map(dict, (+grounds, +but_for_that, +kept, +waiting))
-    return Success(item, full, some, none, undecided, mean, dict(kinds), *rests, counts)
+    rests = {"grounds": +grounds, "but_for_that": +but_for_that, "kept": +kept, "waiting": +waiting}
+    return Success(item, full, some, none, undecided, mean, dict(kinds), **rests, counts=counts)
