@@ -11,6 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -78,9 +79,10 @@ class Late:
 
     def seconds(self, due: datetime, came: datetime) -> float:
         """Return the seconds from `due` to `came`, both with a zone; an hour by which clocks go back does not count."""
-        zone = ZoneInfo(self.time_zone) if self.time_zone else None
-        on_clock = came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None)
-        return min(came - due, on_clock).total_seconds()
+        late, zone = came - due, ZoneInfo(self.time_zone) if self.time_zone else None
+        with suppress(OverflowError):  # a time stamp of the first or the last day that there is
+            late = min(late, came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None))
+        return late.total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
         """The points that `score` loses when the work came `seconds` late."""

@@ -102,9 +102,13 @@ def comes(gradebook: Any, due: str, came: str) -> None:
         ("2027-03-27T12:30+01:00", "2027-03-28T12:45+02:00", BERLIN, 1.0),  # less than 24 hours, by any clock's hand
         ("2026-10-31T23:59-04:00", "2026-11-01T23:59-05:00", 'time_zone = "America/New_York"', 1.0),
         ("2027-02-01T23:59+01:00", "2027-02-03T00:29+01:00", BERLIN, 2.0),  # no clock is changed
+        ("2027-02-01T23:59+01:00", "9999-12-31T23:59+00:00", MANILA, 10.0),
+        ("2027-02-01T23:59+01:00", "0001-01-01T00:00+00:00", 'time_zone = "America/New_York"', None),
     ],
 )
-def test_a_day_is_one_on_the_clock(penalty: Any, gradebook: Any, due: str, came: str, rules: str, lost: float) -> None:
+def test_a_day_is_one_on_the_clock(
+    penalty: Any, gradebook: Any, due: str, came: str, rules: str, lost: float | None
+) -> None:
     comes(gradebook, due, came)
     assert penalty(rules=rules) == lost
 
