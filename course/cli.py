@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from course.grading.course_folder import find_root, nearest_root
+from course.files import share_with_group
+from course.grading.course_folder import find_root, is_course, nearest_root
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
@@ -51,6 +52,8 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     run: Run = arguments.run
     try:
         _demand_posix(arguments.command)
+        if is_course(root := nearest_root()):
+            share_with_group(root)
         status = run(arguments)
         sys.stdout.flush()
         return status
@@ -170,9 +173,32 @@ def list_topics(arguments: argparse.Namespace) -> int:
     from course.study_paths import PRESETS
 
     topics, root = topics_called(arguments.topics), nearest_root()
-    in_full = arguments.topics and not PRESETS.keys() & {*arguments.topics}
-    print("\n\n".join(describe(topic, root) for topic in topics) if in_full else overview(topics, root))
+    if arguments.topics and not PRESETS.keys() & {*arguments.topics}:
+        print("\n\n".join(describe(topic, root, _uses(root, topic)) for topic in topics))
+    else:
+        print(overview(topics, root))
+    if find_spec("course.hidden") is not None:
+        _say_what_is_older(root, topics, "list")
     return 0
+
+
+def _uses(root: Path, topic: Topic) -> dict[str, str]:
+    """Which cells use each exercise, for an instructor who may drop it; students learn nothing of that."""
+    if find_spec("course.hidden") is None:
+        return {}
+    from course.grading.authoring.source import current
+    from course.grading.authoring.without_points import uses
+
+    notebook = current(root, topic)
+    return {item.name: uses(notebook.cells, item.name) for item in topic.items} if notebook else {}
+
+
+def _say_what_is_older(root: Path, topics: Sequence[Topic], command: str) -> None:
+    """Print which of an instructor's sources are older than ours."""
+    from course.grading.release.own_sources import older_than_ours
+
+    for note in older_than_ours(root, topics) if (root / FILE).is_file() else ():
+        print(f"course {command}: {note}", file=sys.stderr)
 
 
 def release(arguments: argparse.Namespace) -> int:
@@ -184,9 +210,12 @@ def release(arguments: argparse.Namespace) -> int:
         print(path)
     if (root / FILE).is_file():
         from course.grading.release.handout import hand_out
+        from course.grading.release.own_sources import note_copied
 
         for path in hand_out(root):
             print(path)
+        _say_what_is_older(root, topics, "release")
+        note_copied(root, topics)
     return _complain([topic for topic in topics if topic.own])
 
 

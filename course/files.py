@@ -1,9 +1,11 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and that several graders share."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,31 @@ def write_atomically(path: Path, content: bytes, by_way_of: Path | None = None) 
     """Writes a file whole or not at all: until it is whole, it lies hidden beside `path`, or in another folder."""
     with whole(path, by_way_of) as unfinished:
         unfinished.write_bytes(content)
+
+
+def is_shared(folder: Path) -> bool:
+    """Whether the group of a folder may write into it."""
+    return bool(folder.stat().st_mode & stat.S_IWGRP)
+
+
+def share_with_group(folder: Path) -> None:
+    """Let the group read and write all that this process makes from now on, if it may write into `folder`.
+
+    The processes that this one starts do the same.
+    """
+    if is_shared(folder):
+        os.umask(os.umask(0o077) & ~stat.S_IRWXG)
+
+
+def share_database(path: Path) -> None:
+    """Let the group of a folder write a database in it, too, if this process may decide that.
+
+    SQLite makes one that its owner alone may write, whatever the umask, and gives its other files the same rights.
+    """
+    with contextlib.suppress(OSError):
+        mode = path.stat().st_mode
+        if is_shared(path.parent) and not mode & stat.S_IWGRP:
+            path.chmod(mode | stat.S_IRGRP | stat.S_IWGRP)
 
 
 @contextlib.contextmanager

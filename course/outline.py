@@ -11,12 +11,14 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
+from zoneinfo import ZoneInfo, available_timezones
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
@@ -25,12 +27,16 @@ CARRIED = Path(__file__).with_name(FILE)
 FollowThrough = Literal["lose", "keep"]
 """What becomes of the points of an answer that is right but for an earlier mistake."""
 
-WithoutPoints = Literal["optional", "drop"]
-"""What becomes of an exercise with 0 points: it is marked as optional, or leaves the notebook."""
+AllWithoutPoints = Literal["optional", "drop"]
+WithoutPoints = AllWithoutPoints | tuple[str, ...]
+"""What becomes of exercises with 0 points: they are marked as optional, or leave the notebook.
+
+A list names the exercises that leave, or topics of which all leave that have no points.
+"""
 
 RULES: dict[str, tuple[str, ...]] = {
     "follow_through": get_args(FollowThrough),
-    "without_points": get_args(WithoutPoints),
+    "without_points": get_args(AllWithoutPoints),
 }
 """The rules of `[grading]`, each with what it may be."""
 
@@ -61,11 +67,22 @@ class Faulty(ValueError):
 
 @dataclass(frozen=True)
 class Late:
-    """What a late submission loses: so many percent of its score for every day begun after the hours of grace."""
+    """What a late submission loses: so many percent of its score for every day begun after the hours of grace.
+
+    `time_zone`, such as `Europe/Berlin`, says whose clock counts the days; without one it is that of this machine.
+    """
 
     percent_per_day: float = 0.0
     grace_hours: float = 0.0
     most_percent: float = 100.0
+    time_zone: str = ""
+
+    def seconds(self, due: datetime, came: datetime) -> float:
+        """Return the seconds from `due` to `came`, both with a zone; an hour by which clocks go back does not count."""
+        late, zone = came - due, ZoneInfo(self.time_zone) if self.time_zone else None
+        with suppress(OverflowError):  # a time stamp of the first or the last day that there is
+            late = min(late, came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None))
+        return late.total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
         """The points that `score` loses when the work came `seconds` late."""
@@ -154,6 +171,11 @@ class Outline:
     def carried(self) -> bool:
         """Whether this is the copy in a student edition."""
         return self.path == CARRIED
+
+    def drops(self, folder: str, exercise: str) -> bool:
+        """Whether an exercise of a topic leaves the notebook if it has 0 points."""
+        rule = self.without_points
+        return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
 
     def own_folder(self, folder: str) -> Path:
         """Where the notebook and the hidden tests of an instructor's own topic are."""
@@ -247,19 +269,33 @@ def _tables(text: str) -> dict[str, Any]:
 
 
 def _late(values: dict[str, Any]) -> Late:
-    _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
+    _only(values, ("percent_per_day", "grace_hours", "most_percent", "time_zone"), "[late]")
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        if name == "time_zone":
+            _demand_zone(_text(values, name, where="[late]"))
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise Faulty(f"[late] {name} is {value!r}, but must be a number of 0 or more")
+        elif "percent" in name and value > 100:
+            raise Faulty(f"[late] {name} is {value!r}, but late work can lose at most 100 percent of its score")
     return Late(**values)
+
+
+def _demand_zone(name: str) -> None:
+    """Raise Faulty unless `name` is a time zone, or this machine, as many with Windows, knows none."""
+    if (known := available_timezones()) and name not in known:
+        raise Faulty(f'[late] time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
 
 
 def _rules(values: dict[str, Any]) -> dict[str, Any]:
     """What `[grading]` sets, by the name of the field of `Outline`."""
     _only(values, RULES, "[grading]")
+    dropped = values.get("without_points")
+    if isinstance(dropped, list) and all(isinstance(name, str) for name in dropped):
+        values = {**values, "without_points": tuple(dropped)}
+    listed = {"without_points": ', or a list of exercises and topics, such as ["03_rnn"]'}
     for name, setting in values.items():
-        if setting not in RULES[name]:
-            raise Faulty(f"[grading] {name} is {setting!r}, but must be {_either(name)}")
+        if setting not in RULES[name] and not isinstance(setting, tuple):
+            raise Faulty(f"[grading] {name} is {setting!r}, but must be {_either(name)}{listed.get(name, '')}")
     return values
 
 

@@ -493,8 +493,8 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
             _choose(known[choice.folder], choice) if choice.folder in known else _own(choice, ours)
             for choice in outline.choices.values()
         ]
-        if outline.without_points == "drop":
-            topics = [_without(topic) for topic in topics]
+        _demand_droppable(outline, topics)
+        topics = [_without(topic, outline) for topic in topics]
         _distinct([*(item.name for topic in topics for item in topic.in_source)], "two exercises are called")
         _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
         for choice in outline.choices.values():
@@ -522,12 +522,25 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
     return replace(topic, items=items, due=choice.due, question=choice.question)
 
 
-def _without(topic: Topic) -> Topic:
-    """The topic without its items of 0 points."""
-    kept = tuple(item for item in topic.items if item.points)
+def _demand_droppable(outline: Outline, topics: Sequence[Topic]) -> None:
+    """Raise Faulty unless `without_points` names topics of the course, and exercises of theirs that have 0 points."""
+    points = {item.name: item.points for topic in topics for item in topic.items}
+    folders = [topic.folder for topic in topics]
+    for name in outline.without_points if isinstance(outline.without_points, tuple) else ():
+        where = f"[grading] without_points has {name!r}"
+        if name not in points and name not in folders:
+            raise Faulty(f"{where}, which is no topic or exercise here{near(name, [*folders, *points])}")
+        if points.get(name):
+            raise Faulty(f"{where}, which has {points[name]:g} points. Give it 0 points, or remove it there")
+
+
+def _without(topic: Topic, outline: Outline) -> Topic:
+    """The topic without those of its items of 0 points that the course drops."""
+    dropped = tuple(item for item in topic.items if not item.points and outline.drops(topic.folder, item.name))
+    kept = tuple(item for item in topic.items if item not in dropped)
     if not kept:
         raise Faulty(f"[topics.{topic.folder}] has 0 points for everything. Take the topic's tables out instead")
-    return replace(topic, items=kept, dropped=tuple(item for item in topic.items if not item.points))
+    return replace(topic, items=kept, dropped=dropped)
 
 
 def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from course.grading.own_cells import own_cells_released
@@ -27,14 +27,17 @@ def overview(topics: Sequence[Topic], root: Path) -> str:
     return "\n".join(lines)
 
 
-def describe(topic: Topic, root: Path) -> str:
-    """The topic's graded cells, in the notebook's order; an instructor's own come last."""
+def describe(topic: Topic, root: Path, uses: Mapping[str, str] | None = None) -> str:
+    """The topic's graded cells, in the notebook's order; an instructor's own come last.
+
+    `uses` says of exercises, in a few words, which other cells use them.
+    """
     own = own_cells_released(root, topic)
     names = [*(item.name for item in topic.items), *(cell.name for cell in own)]
     width = max(map(len, names), default=0)
     lines = [
         f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2) if item.points else 'optional '}"
-        f"  about {item.minutes} minutes"
+        f"  about {f'{item.minutes} minutes':10}  {(uses or {}).get(item.name, '')}".rstrip()
         for item in topic.items
     ]
     lines += [f"  {cell.name:{width}}  {cell.kind:8}  {counted(cell.points, 'point', 2)}" for cell in own]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,12 @@ import pytest
 pytest.importorskip("playwright")
 
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM, SECONDS
 from tests.grading.lesson import NAME
-from tests.grading.rubric_class import QUESTION, db_url, kept, submission_id, waiting_class
+from tests.grading.rubric_class import QUESTION, RUBRIC, db_url, kept, submission_id, waiting_class
 from tests.serving import jupyter
 
 pytestmark = [
@@ -30,12 +30,6 @@ pytestmark = [
 ]
 
 STUDENTS = ("keys", "hand", "clash", "mine", "first", "second", "tab", "look", "gone", "empty")
-
-MATHJAX = """window.MathJax = {Hub: {
-    Config() {}, Configured() {}, Queue() {}, Register: {StartupHook() {}},
-    Startup: {signal: {Interest(hear) { setTimeout(() => hear("End"), 0); }}},
-}};"""
-"""What formgrader's page wants of MathJax, which comes from another server."""
 
 VARIANCE = "- Names the variance of a dot product. (+0.75)"
 SOFTMAX = "- Says what large scores do to the softmax. (+0.5)"
@@ -52,34 +46,41 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def servers(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The addresses of the graders' servers, on the same course."""
-    options = [
+    with ExitStack() as stack:
+        graders = ("ann", "ben")
+        yield {one: stack.enter_context(server_of(one, course, tmp_path_factory.mktemp(one))) for one in graders}
+
+
+def server_of(grader: str, course: Path, place: Path) -> AbstractContextManager[str]:
+    """A grader's own server with formgrader."""
+    options = (
         "--IdentityProvider.token=",
         "--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True",
-    ]
-    with ExitStack() as stack:
-        found = {}
-        for grader in ("ann", "ben"):
-            about = {"LOGNAME": grader, "JUPYTERHUB_USER": "", "JUPYTER_CONFIG_DIR": str(course / "none")}
-            server = jupyter("jupyter_server", course, tmp_path_factory.mktemp(grader), *options, environment=about)
-            found[grader] = stack.enter_context(server)
-        yield found
+    )
+    about = {"LOGNAME": grader, "JUPYTERHUB_USER": "", "JUPYTER_CONFIG_DIR": str(course / "none")}
+    return jupyter("jupyter_server", course, place, *options, environment=about)
 
 
 class Desk:
-    """A grader's browser."""
+    """A grader's browser, on a machine without a network."""
 
     def __init__(self, browser: Browser, server: str, course: Path, **look: object) -> None:
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **look)  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
-        self.page.route(
-            re.compile("/mathjax/"), lambda route: route.fulfill(body=MATHJAX, content_type="text/javascript")
-        )
+        self.asked: list[str] = []
+        self.page.route(re.compile(f"^(?!{re.escape(server)})"), self._refuse)
         self._server, self._course = server, course
 
-    def open(self, student: str) -> Page:
+    def _refuse(self, route: Route) -> None:
+        """Answer like a machine without a network; a picture that a text shows from elsewhere is no loss."""
+        if route.request.resource_type != "image":
+            self.asked.append(route.request.url)
+        route.abort()
+
+    def open(self, student: str, has_rubric: bool = True) -> Page:
         """A student's submission, with the focus in no field."""
         self.page.goto(f"{self._server}formgrader/submissions/{submission_id(self._course, student)}/")
-        expect(self.rubric).to_be_visible(timeout=60 * SECONDS)
+        expect(self.rubric).to_have_count(int(has_rubric), timeout=60 * SECONDS)
         expect(self.page.locator(".tabbable").first).to_be_focused(timeout=20 * SECONDS)
         self.page.keyboard.press("Escape")
         # Formgrader scrolls to each field that gets the focus, for half a second in which a click would miss.
@@ -321,3 +322,39 @@ def test_a_rubric_that_is_at_fault_is_told(ann: Desk, course: Path) -> None:
         assert f"{NAME}" in ann.page.title()
     finally:
         (course / "course.toml").write_text(good, "utf-8")
+
+
+@pytest.mark.parametrize("outline", ["", RUBRIC], ids=["nbgrader's own course", "a course with a rubric"])
+def test_keys_and_formulas_need_no_network(outline: str, browser: Browser, tmp_path: Path, screenshots: Path) -> None:
+    course = waiting_class(tmp_path / "course", "one", "two", outline=outline)
+    for student in ("one", "two"):
+        path = course / "autograded" / student / NAME / f"{NAME}.ipynb"
+        path.write_text(path.read_text("utf-8").replace("Because the", "With $\\\\sqrt{D}$ it shrinks. The"), "utf-8")
+    with server_of("ann", course, tmp_path) as server:
+        desk = Desk(browser, server, course)
+        faults: list[str] = []
+        desk.page.on("pageerror", lambda error: faults.append(str(error)))
+        page = desk.open("one", has_rubric=bool(outline))
+        formula = page.locator("math", has_text="D").last
+        formula.scroll_into_view_if_needed()
+        page.screenshot(path=screenshots / f"formgrader-{'rubric' if outline else 'plain'}.png")
+        assert formula.locator("msqrt").count() == 1
+        points, extra = page.locator("input.score").first, page.locator("input.extra-credit").first
+        points.focus()
+        page.keyboard.press("Escape")
+        page.keyboard.press("1")  # no field has the focus
+        expect(points).to_have_value("")
+        page.keyboard.press("Enter")
+        expect(points).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(extra).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.type("0.5")
+        page.keyboard.press("Escape")
+        expect(points).not_to_be_focused()
+        expect(points).to_have_value("0.5")
+        before = page.url.partition("?")[0]
+        page.keyboard.press("Control+.")
+        page.wait_for_url(lambda url: url.partition("?")[0] != before)
+        assert (faults, desk.asked) == ([], [])
+        desk.context.close()

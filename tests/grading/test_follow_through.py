@@ -110,7 +110,7 @@ def test_from_autograding_to_feedback_report_and_export(kept):
     assert "4 rest on softmax , 1 right but for that with all points, 3 for you to grade" in report
     assert f"3 × {ATTENTION}" in report.replace("_ ", "_")
     said = course(kept, "export", "csv", NAME)
-    assert f"{NAME}: 3 submissions with answers that rest on an earlier mistake and wait for you" in said
+    assert f"{NAME}: 3 submissions (bea, cy, eve) with answers that rest on an earlier mistake and wait for you" in said
 
 
 @pytest.mark.parametrize("softmax", [SHARES, STRANGE], ids=["a known mistake", "an unknown one"])

@@ -284,10 +284,21 @@ def test_points_come_in_quarters_and_whole_ones_stay_whole(tmp_path: Path) -> No
     assert points["bptt"] == 2.25 and repr(points["rnn_cell"]) == "2"
 
 
-@pytest.mark.parametrize(("rule", "there"), [("drop", False), ("optional", True)])
+@pytest.mark.parametrize(
+    ("rule", "there"),
+    [
+        ('"drop"', False),
+        ('"optional"', True),
+        ('["rnn_question"]', False),
+        ('["03_rnn"]', False),
+        ('["04_lstm_gru", "lstm_gru_question"]', True),
+        ("[]", True),
+    ],
+)
 def test_what_has_no_points_is_dropped_where_the_course_says_so(tmp_path: Path, rule: str, there: bool) -> None:
-    text = f'[grading]\nwithout_points = "{rule}"\n[topics.03_rnn]\npoints = {{ rnn_question = 0 }}\n'
-    (topic,) = chosen(outline_of(tmp_path, text))
+    other = "[topics.04_lstm_gru]\npoints = { lstm_gru_question = 0 }\n"
+    text = f"[grading]\nwithout_points = {rule}\n[topics.03_rnn]\npoints = {{ rnn_question = 0 }}\n{other}"
+    topic, _ = chosen(outline_of(tmp_path, text))
     assert ("rnn_question" in [item.name for item in topic.items]) == there
     assert "rnn_question" in [item.name for item in topic.in_source]
 
@@ -360,7 +371,23 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.03_rnn]\npoints = { bptt = inf }", "bptt has inf points. Write a number of 0 or more"),
         ("[topics.03_rnn]\npoints = { bptt = true }", "bptt has True points. Write a number of 0 or more"),
         ("[grading]\nwithout_points = drop\n[topics.03_rnn]", """drop'. Write "optional" or "drop", with the quotes"""),
-        ('[grading]\nwithout_points = "gone"\n[topics.03_rnn]', """is 'gone', but must be "optional" or "drop\""""),
+        (
+            '[grading]\nwithout_points = "gone"\n[topics.03_rnn]',
+            """is 'gone', but must be "optional" or "drop", or a list""",
+        ),
+        ("[grading]\nwithout_points = [3]\n[topics.03_rnn]", 'is [3], but must be "optional" or "drop", or a list'),
+        (
+            '[grading]\nwithout_points = ["bptt"]\n[topics.03_rnn]',
+            "without_points has 'bptt', which has 5 points. Give it 0 points, or remove it there",
+        ),
+        (
+            '[grading]\nwithout_points = ["btpt"]\n[topics.03_rnn]',
+            "without_points has 'btpt', which is no topic or exercise here. Did you mean 'bptt'?",
+        ),
+        (
+            '[grading]\nwithout_points = ["softmax"]\n[topics.03_rnn]',  # of a topic that the course leaves out
+            "without_points has 'softmax', which is no topic or exercise here",
+        ),
         (
             block("outline").replace("points = 3", "points = 0").replace("points = 2", "points = 0")
             + '[grading]\nwithout_points = "drop"\n',
@@ -374,6 +401,13 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.03_rnn]\ndue = 9999-12-31T23:59:00-05:00", "due is in the year 9999"),
         ("[topics.20_mine]", "needs a title and exercises"),
         ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number of 0 or more"),
+        (
+            "[late]\npercent_per_day = 1000\n[topics.03_rnn]",
+            "percent_per_day is 1000, but late work can lose at most 100",
+        ),
+        ("[late]\nmost_percent = 100.5\n[topics.03_rnn]", "most_percent is 100.5, but late work can lose at most 100"),
+        ('[late]\ntime_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
+        ("[late]\ntime_zone = 2\n[topics.03_rnn]", "[late] time_zone is 2, but must be one line of text"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
         ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
+from copy import deepcopy
 
 from nbformat import NotebookNode
 
@@ -39,6 +40,19 @@ def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[Noteb
                 continue
         kept.append(cell)
     return kept
+
+
+def uses(cells: Sequence[NotebookNode], name: str) -> str:
+    """Say what keeps an exercise from being dropped, or that nothing does, in a few words."""
+    users = dict.fromkeys(needed_by(cells, name))
+    if not users:
+        texts = [cell.source for cell in without(deepcopy(cells), {name}) if cell.cell_type == "markdown"]
+        told = any(re.search(rf"\b{name}\b", text) for text in texts)
+        return "can be dropped, but a text mentions it" if told else "can be dropped"
+    graded = [user for user in users if any(_of(cell) == user for cell in cells)]
+    others = len(users) - len(graded)
+    cells_too = [f"{others} {'other ' if graded else ''}cell{'s' * (others != 1)}"] if others else []
+    return f"used by {', '.join([*graded, *cells_too])}"
 
 
 def needed_by(cells: Sequence[NotebookNode], name: str) -> Iterator[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from course.files import write_atomically
 from course.grading.catalogue import counted, hours
 from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
@@ -15,13 +13,10 @@ from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
 from course.grading.gradebook.scores import due_of, read_scores
 from course.grading.gradebook.topic_lock import topic_lock
-from course.grading.intake.attempts import FOLDER, Attempt, attempts_of, put_back
+from course.grading.intake.attempts import Attempt, attempts_of, noted_points, put_back
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.syllabus import Topic
-
-POINTS = ".points.json"
-"""The file beside a student's attempts with the points that earlier ones had while they counted, by their digest."""
 
 
 class Attempts:
@@ -44,13 +39,12 @@ class Attempts:
         """A line for each attempt: its number, when it came, how late, its points and where it is."""
         due = due_of(self.classroom.coursedir().db_url, self.topic.folder, self.student)
         due = extended_due(self.topic).get(self.student, due)
-        earlier = self._earlier_points()
         rows = [
             [
                 str(number),
                 _when(one, self.topic),
                 _late(one, due),
-                self._points() if one.counts else earlier.get(one.digest, ""),
+                self._points(one),
                 _shown(one.place, self.root),
                 "counts" if one.counts else "",
             ]
@@ -70,39 +64,23 @@ class Attempts:
             raise Problem(f"{self.student} has {there} at {self.topic.folder}, so there is no number {number}")
         chosen = self.all[number - 1]
         with topic_lock(self.root, self.topic.folder):
-            self._remember_points()
             for student in () if chosen.counts else group_of(self.topic, self.student):
                 put_back(self.root, student, self.topic.folder, chosen, self.classroom.submitted(student))
         return chosen
 
-    def _points(self) -> str:
-        """The points of the attempt that counts; nothing where those in the gradebook are of an earlier one."""
-        name = self.topic.folder
+    def _points(self, one: Attempt) -> str:
+        """The points of an attempt: those in the gradebook if it was graded last, or those that it had before."""
         with quiet():
             try:
-                task = make_task(self.classroom, self.student, self.classroom.submitted(self.student))
+                task = make_task(self.classroom, self.student, one.place)
             except Exception:  # whatever a step of nbgrader's raises: grading says it
                 return ""
-        scores = read_scores(self.classroom.coursedir().db_url, name, self.student, name)
-        if scores is None or not LastGrading(self.classroom, self.student).is_of(task):
-            return ""
-        return f"{scores.score:g} / {scores.points:g}"
-
-    def _earlier_points(self) -> dict[str, str]:
-        try:
-            return {str(name): str(points) for name, points in json.loads(self._file().read_text("utf-8")).items()}
-        except (OSError, ValueError, AttributeError):
-            return {}
-
-    def _remember_points(self) -> None:
-        """Keep the points of the attempt that counts, for the list: the gradebook has those of one alone."""
-        points = {one.digest: self._points() for one in self.all if one.counts}
-        if any(points.values()):
-            kept = self._earlier_points() | points
-            write_atomically(self._file(), json.dumps(kept, indent=1).encode())
-
-    def _file(self) -> Path:
-        return self.root / FOLDER / self.student / self.topic.folder / POINTS
+        name, database = self.topic.folder, self.classroom.coursedir().db_url
+        graded = LastGrading(self.classroom, self.student).is_of(task)
+        if graded and (scores := read_scores(database, name, self.student, name)):
+            return f"{scores.score:g} / {scores.points:g}"
+        noted = noted_points(self.root, self.student, name)  # earlier versions noted an attempt's digest
+        return next((points for known, points in noted.items() if known == one.digest or task.is_of(known)), "")
 
 
 def list_attempts(root: Path, topic: Topic, student: str) -> int:

@@ -79,7 +79,12 @@ def grade_topic(
     for cell in classroom.demonstrated():
         print(f"  {cell}, so the cells that only show something run too, and grading takes longer")
     missing = absent_notes(classroom) if is_whole_class else ()
-    for line in (*shared, *summary.not_graded(misplaced), *missing, *([FORGOTTEN] if classroom.forgotten else [])):
+    for line in (
+        *dict.fromkeys(shared),
+        *summary.not_graded(misplaced),
+        *missing,
+        *([FORGOTTEN] if classroom.forgotten else []),
+    ):
         print(f"  {line}")
     _say_what_is_unreleased(classroom, unreleased)
     if spot_check:

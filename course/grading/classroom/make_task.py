@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def make_task(classroom: Classroom, student: str, submission: Path) -> Task:
-    """What executing the submission takes: exactly what nbgrader's own pass will ask for.
+    """What executing the submission takes: exactly what nbgrader's own pass will ask for; an attempt may lie elsewhere.
 
     A sanitised notebook that is the only one is kept until the student is done with: nbgrader need not make it
     twice.
     """
     from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 
-    converter, path = _converter(classroom, student), str(submission / f"{classroom.topic.folder}.ipynb")
-    resources = converter.init_single_notebook_resources(path)
+    converter, file = _converter(classroom, student), f"{classroom.topic.folder}.ipynb"
+    resources = converter.init_single_notebook_resources(str(classroom.submitted(student) / file))
     resources["nbgrader"]["released"] = classroom.released
-    nb, resources = converter.exporter.from_filename(path, resources)
+    nb, resources = converter.exporter.from_filename(str(submission / file), resources)
     task = JudgedExecute(config=classroom.config).task(nb, resources, files_beside(classroom, submission))
     if converter.pre_convert_hook is None and len(list(submission.glob("*.ipynb"))) == 1:
         classroom.sanitized[student] = task.notebook.decode()

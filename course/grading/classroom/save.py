@@ -12,6 +12,7 @@ from course.grading.classroom.last_grading import LastGrading
 from course.grading.gradebook.scores import clear_scores, enrol, keep_reviewed, reviewed_cells
 from course.grading.intake.untrusted import remove
 from course.grading.machine.faults import Fault, advice_for, stops_all
+from course.grading.nbgrader_bridge.earlier_points import keep_points
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.nbgrader_bridge.patches import gradebook_transaction
 
@@ -72,6 +73,7 @@ def renew_penalty(classroom: Classroom, student: str) -> None:
 
 def refuse(classroom: Classroom, student: str) -> None:
     """Take back an earlier grading of a submission that can no longer be graded."""
+    keep_points(classroom.coursedir(), classroom.topic.folder, student)
     classroom.sanitized.pop(student, None)
     enrol(classroom.coursedir().db_url, student)
     clear_scores(classroom.coursedir().db_url, classroom.topic.folder, student, [classroom.topic.folder])

@@ -23,6 +23,7 @@ from course.grading.classroom.save import save
 from course.grading.gradebook.scores import Scores
 from course.grading.gradebook.write_marks import TopicBook
 from course.grading.intake.untrusted import remove, write_files
+from course.grading.nbgrader_bridge.earlier_points import keep_points
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.nbgrader_bridge.patches import gradebook_transaction
 from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
@@ -128,6 +129,8 @@ class Saver:
         try:
             with quiet():
                 finished = self.finisher.finish(student, task, outcome)
+                if not LastGrading(self.classroom, student).is_of(task):
+                    keep_points(self.classroom.coursedir(), self.classroom.topic.folder, student)
             _remove_left(place)
             beside.mkdir(parents=True)
             write_files(finished.files, beside)

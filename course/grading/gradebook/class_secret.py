@@ -6,14 +6,16 @@ import os
 import secrets
 from pathlib import Path
 
+from course.files import is_shared
+
 
 def class_secret(db_url: str) -> str:
-    """The number a class's hidden cases are drawn with, kept beside the gradebook and readable by its owner alone."""
+    """The number a class's hidden cases are drawn with, kept beside the gradebook and readable by its graders alone."""
     path = Path(db_url.removeprefix("sqlite:///").partition("?")[0]).parent if "sqlite:" in db_url else Path()
     path = path / ".course-secret"
     if not _line(path):
         drawn = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        drawn.touch(mode=0o600)
+        drawn.touch(mode=0o660 if is_shared(drawn.parent) else 0o600)
         drawn.write_text(secrets.token_hex(16))
         try:
             os.link(drawn, path)  # of two who grade at once, the first decides

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from course.grading.gradebook.scores import waits
+from course.grading.gradebook.students import some
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
@@ -63,9 +64,8 @@ class Grades:
         """What whoever passes the grades on should know: work that still waits for a person."""
         lines = []
         for topic in (topic.folder for topic in self.topics):
-            given = [pupil.grades[topic] for pupil in self.pupils if topic in pupil.grades]
             waiting = self.ungraded(topic)
-            resting = sum(grade.resting > 0 for grade in given)
+            resting = [pupil.id for pupil in self.pupils if topic in pupil.grades and pupil.grades[topic].resting]
             if waiting:
                 lines.append(
                     f"{topic}: {submissions(waiting)} with answers that you have not graded yet, "
@@ -76,19 +76,21 @@ class Grades:
                 lines.append(f"{topic}: {submissions(resting)} with {what}, which count as the tests graded them")
         return lines
 
-    def ungraded(self, topic: str) -> int:
-        """How many submissions have answers that a person has still to grade."""
-        return sum(pupil.grades[topic].waiting > 0 for pupil in self.pupils if topic in pupil.grades)
+    def ungraded(self, topic: str) -> list[str]:
+        """The students with answers that a person has still to grade."""
+        return [pupil.id for pupil in self.pupils if topic in pupil.grades and pupil.grades[topic].waiting]
 
     def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
         """Say where the table of several topics has no grade, and what a platform's import makes of such a cell."""
-        some = [pupil for pupil in self.pupils if pupil.grades]
-        counts = {topic.folder: sum(topic.folder not in pupil.grades for pupil in some) for topic in self.topics}
+        pupils = [pupil for pupil in self.pupils if pupil.grades]
+        without = {
+            topic.folder: [pupil.id for pupil in pupils if topic.folder not in pupil.grades] for topic in self.topics
+        }
         return [
-            f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing {missing} "
+            f"{topic}: {some(names)} {'have' if len(names) != 1 else 'has'} no grade, and importing {missing} "
             f"deletes the grade that {platform} has. To keep it, export one topic at a time"
-            for topic, count in counts.items()
-            if count
+            for topic, names in without.items()
+            if names
         ]
 
 
@@ -137,9 +139,9 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     return Grades(tuple(topics), points, tuple(pupils))
 
 
-def submissions(count: int) -> str:
-    """A number of submissions, in words."""
-    return f"{count} submission{'s' * (count != 1)}"
+def submissions(students: Sequence[str]) -> str:
+    """The number of these students' submissions in words, and the first students."""
+    return f"{len(students)} submission{'s' * (len(students) != 1)} ({some(students)})"
 
 
 def _grade(submission: object) -> Grade | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from course.files import is_shared
 from course.grading.problem import Problem
 
 
@@ -20,7 +21,7 @@ def topic_lock(root: Path, folder: str) -> Iterator[None]:
     """
     path = _lock(root, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = FileLock(path, mode=0o664 if is_shared(root) else 0o644)
     try:
         lock.acquire(timeout=0)
     except Timeout:

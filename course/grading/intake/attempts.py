@@ -7,6 +7,7 @@ of them count, a file `.chosen` beside the attempts says up to which time hand-i
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import stat
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from course.files import write_atomically
 from course.grading.intake.arrival_time import ARRIVAL, in_utc, read_stamp
 from course.grading.intake.manifest import read_manifest
 from course.grading.intake.needed_files import unfit
@@ -26,6 +28,9 @@ FOLDER = "attempts"
 
 CHOSEN = ".chosen"
 """The file that says that an instructor has chosen among the attempts, and the time of the newest one there was."""
+
+POINTS = ".points.json"
+"""The file with the points that attempts had before another one was graded, by what tells a submission from another."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,21 @@ def _keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, P
 def keep_folder(root: Path, student: str, topic: str, work: Path) -> Path:
     """Copy a folder of work that is to be replaced, and return where to."""
     return _keep(root, student, topic, _time(work), dict(plain_files(work)))
+
+
+def note_points(root: Path, student: str, topic: str, submission: str, points: str) -> None:
+    """Keep the points of a submission, of which the gradebook is to forget them."""
+    kept = {**noted_points(root, student, topic), submission: points}
+    write_atomically(_folder(root, student, topic) / POINTS, json.dumps(kept, indent=1).encode())
+
+
+def noted_points(root: Path, student: str, topic: str) -> dict[str, str]:
+    """Return the points that are kept of a student's submissions."""
+    try:
+        kept = json.loads((root / FOLDER / student / topic / POINTS).read_text("utf-8"))
+        return {str(submission): str(points) for submission, points in kept.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
 
 
 def arrival(work: Path) -> datetime | None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from course.grading.nbgrader_bridge.config_file import stop_at_faults
 from course.grading.nbgrader_bridge.patches import (
+    change_formgrader,
     guard_collecting,
     guard_exchange,
     guard_feedback,
     guard_submissions,
     guard_topics,
     read_odd_timestamps,
-    show_rubrics,
+    share_gradebooks,
 )
 from course.syllabus import OUTLINE
 
@@ -93,10 +94,11 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.Execute.skip_cells_with_tag = ""
     if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
         c.AssignLatePenalties.plugin_class = "course.grading.nbgrader_bridge.late_penalty.LatePolicy"
-        show_rubrics()  # where one is declared
     guard_submissions()
     guard_topics()
     guard_collecting()
     guard_exchange()
     guard_feedback()
+    change_formgrader()
     read_odd_timestamps()
+    share_gradebooks()

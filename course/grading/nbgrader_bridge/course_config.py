@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
+from course.files import is_shared, share_with_group
 from course.grading.authoring.source import refresh
 from course.grading.intake.submit import ARCHIVE, MANIFEST
 from course.grading.nbgrader_bridge.configure import configure
@@ -21,6 +22,8 @@ def configure_course(c: Any, config_file: str) -> None:
     What an instructor's file says below this call has the last word.
     """
     root = Path(config_file).resolve().parent
+    share_with_group(root)
+    c.CourseDirectory.groupshared = is_shared(root)  # nbgrader sets the rights of what it writes
     # nbgrader starts `alembic` by name when it makes a gradebook, and finds it even where no environment is activated.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     _place(c, root)

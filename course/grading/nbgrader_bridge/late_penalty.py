@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, timedelta
 from typing import Any
 
 from nbformat import NotebookNode
@@ -23,7 +24,7 @@ class LatePolicy(BasePlugin):
         return OUTLINE.late if OUTLINE is not None else Late()
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """The points that `score` loses; nbgrader has counted the seconds from the due date of the gradebook."""
+        """The points that `score` loses when it came so many seconds after the due date of the gradebook."""
         return self.late.penalty(score, total_seconds_late) or None
 
 
@@ -43,10 +44,13 @@ class KeepLatePenalties(AssignLatePenalties):
 
         The extension that `course.toml` gives is in the gradebook from then on.
         """
-        give_extension(notebook.assignment)
-        if notebook.assignment.assignment.duedate is None:
+        submission = notebook.assignment
+        give_extension(submission)
+        if submission.assignment.duedate is None or submission.timestamp is None:
             return None
-        late = notebook.assignment.total_seconds_late
+        due, came = (time.replace(tzinfo=UTC) for time in (submission.assignment.duedate, submission.timestamp))
+        rule = OUTLINE.late if OUTLINE is not None else Late()
+        late = rule.seconds(due, came) - (submission.extension or timedelta()).total_seconds()
         if late <= 0:
             return None
         lost = self.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, late)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +17,8 @@ from typing import Any
 
 from nbgrader.api import Gradebook
 
+from course.files import share_database
+
 KEYS_OF_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 """The files by which nbgrader's exchange hands feedback to the student of a submission."""
 
@@ -24,12 +27,12 @@ def guard_submissions() -> None:
     """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
 
     A submission with a link or the like in it fails by itself, and the automatic scores of an earlier grading go before
-    a new one starts, so that one that fails leaves none behind. nbgrader has no hook at that place: the converter's
-    method is wrapped.
+    a new one starts, so that one that fails leaves none behind. Before its files go, its points are noted for the list
+    of attempts. nbgrader has no hook at these places: the converter's methods are wrapped.
     """
     from nbgrader.converters import Autograde
 
-    copy_files = Autograde.init_assignment
+    copy_files, make_room = Autograde.init_assignment, Autograde.init_destination
     if getattr(copy_files, "guarded", False):
         return
 
@@ -49,8 +52,14 @@ def guard_submissions() -> None:
             forget_arrival(self.coursedir.db_url, assignment_id, student_id)
         copy_files(self, assignment_id, student_id)
 
+    def init_destination(self: Any, assignment_id: str, student_id: str) -> bool:
+        from course.grading.nbgrader_bridge.earlier_points import keep_points
+
+        keep_points(self.coursedir, assignment_id, student_id)
+        return bool(make_room(self, assignment_id, student_id))
+
     init_assignment.guarded = True  # type: ignore[attr-defined]
-    Autograde.init_assignment = init_assignment
+    Autograde.init_assignment, Autograde.init_destination = init_assignment, init_destination
 
 
 def guard_topics() -> None:
@@ -179,13 +188,28 @@ def guard_feedback() -> None:
     ExchangeReleaseFeedback.copy_files = copy_files
 
 
-def show_rubrics() -> None:
-    """Make formgrader show rubrics and keep who saved what; nbgrader has no hook at these places.
+def share_gradebooks() -> None:
+    """Let graders with logins of their own write one gradebook, where they share its folder; SQLite does not."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
 
-    Where no rubric is declared, its pages are as nbgrader has them. Nothing happens outside formgrader's own process.
+    if not event.contains(Engine, "connect", _share_gradebook):
+        event.listen(Engine, "connect", _share_gradebook)
+
+
+def _share_gradebook(connection: Any, _: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        for *_, path in connection.execute("PRAGMA database_list"):
+            share_database(Path(path))
+
+
+def change_formgrader() -> None:
+    """Make formgrader work without a network, show rubrics and keep who saved what; nbgrader has no hook for these.
+
+    Nothing happens outside formgrader's own process.
     """
     formgrader = sys.modules.get("nbgrader.server_extensions.formgrader.formgrader")
-    if formgrader is None or getattr(formgrader.FormgradeExtension, "shows_rubrics", False):
+    if formgrader is None or getattr(formgrader.FormgradeExtension, "changed", False):
         return
     extension: Any = formgrader.FormgradeExtension
     settings, handlers = extension.init_tornado_settings, extension.init_handlers
@@ -204,7 +228,7 @@ def show_rubrics() -> None:
         handlers(self, webapp)  # nbgrader's last one answers all other addresses
 
     extension.init_tornado_settings, extension.init_handlers = init_tornado_settings, init_handlers
-    extension.shows_rubrics = True
+    extension.changed = True
 
 
 def read_odd_timestamps() -> None:

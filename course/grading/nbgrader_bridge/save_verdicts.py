@@ -12,6 +12,7 @@ from course.grading.gradebook.scores import Marks
 from course.grading.intake.answers_elsewhere import cells_beside, note_on
 from course.grading.intake.grader_notes import notes_in
 from course.grading.intake.locked_cells import left_out
+from course.grading.intake.untouched import is_untouched
 from course.grading.nbgrader_bridge.given_out import texts_given_out
 from course.judge.verdict import Verdict
 
@@ -21,8 +22,9 @@ class SaveVerdicts(SaveAutoGrades):
 
     An exercise the grading machine could not judge, or was told not to execute, has no score: neither zero nor all.
     An answer that rests on an earlier mistake may wait for a person, with the points that the tests give until then.
-    An untouched question beside new text waits for a person, where nbgrader gives it a zero. So does a test with points
-    to gain in whose locked cell something was changed that was not run, with the points that it has.
+    A question without an answer has a zero, as in nbgrader, also where its text was deleted. Beside new text it waits
+    for a person. So does a test with points to gain in whose locked cell something was changed that was not run, with
+    the points that it has.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -54,11 +56,7 @@ class SaveVerdicts(SaveAutoGrades):
 
     def _answered_elsewhere(self, nb: NotebookNode) -> dict[str, str]:
         """Where the answers may stand to questions whose own cells are untouched, in a sentence for each."""
-        asked = {
-            index: grade_id(cell)
-            for index, cell in enumerate(nb.cells)
-            if is_grade(cell) and is_solution(cell) and determine_grade(cell)[0] == 0
-        }
+        asked = {index: grade_id(cell) for index, cell in enumerate(nb.cells) if _is_unanswered(cell)}
         if not asked:
             return {}
         given = texts_given_out(self.config, self.assignment_id, self.notebook_id)
@@ -72,8 +70,16 @@ class SaveVerdicts(SaveAutoGrades):
             grade.auto_score, grade.needs_manual_grade = None, True
         elif name in self.by_hand or (name in self.left_out and grade.auto_score != determine_grade(cell)[1]):
             grade.needs_manual_grade = True
+        elif _is_unanswered(cell):
+            grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
 
     def _add_comment(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_comment(cell, resources)
-        if note := self.elsewhere.get(cell.metadata["nbgrader"]["grade_id"]):
-            self.gradebook.comments[cell.metadata["nbgrader"]["grade_id"]].auto_comment = note
+        name = cell.metadata["nbgrader"]["grade_id"]
+        if note := self.elsewhere.get(name) or ("No response." if _is_unanswered(cell) else ""):
+            self.gradebook.comments[name].auto_comment = note
+
+
+def _is_unanswered(cell: NotebookNode) -> bool:
+    """Whether a question's cell is empty or holds what was released in it; a picture in it may be the answer."""
+    return bool(is_grade(cell) and is_solution(cell) and is_untouched(cell) and not cell.get("attachments"))

@@ -217,19 +217,23 @@ def _demand_tests(topic: Topic) -> None:
 
 
 def _demand_droppable(root: Path, topic: Topic) -> None:
-    """Raise `Problem` where the course drops an exercise that another cell of the notebook uses."""
+    """Raise `Problem` where the course drops exercises that other cells of the notebook use."""
     import nbformat
 
     if not topic.dropped:
         return
     cells = nbformat.read(notebook_path(root, topic), as_version=4).cells
     left = without(cells, {item.name for item in topic.dropped})
+    used = {}
     for item in topic.dropped:
         definitions = [cell for cell in cells if grade_id(cell) == item.name + SOLUTION_SUFFIX]
-        if users := list(needed_by([*definitions, *left], item.name)):
-            why = f"because other cells use it ({', '.join(users[:3])})"
-            instead = 'Give it points, or set without_points = "optional" in course.toml'
-            raise Problem(f"{topic.folder}: {item.name} cannot be dropped, {why}. {instead}")
+        if users := list(dict.fromkeys(needed_by([*definitions, *left], item.name))):
+            used[item.name] = f"because other cells use it ({', '.join(users[:3])})"
+    if used:
+        told = "; ".join(f"{name} cannot be dropped, {why}" for name, why in used.items())
+        what = "Give it points" if len(used) == 1 else "Give these points"
+        instead = f"or let without_points in course.toml name only what can be dropped (`course list {topic.folder}`)"
+        raise Problem(f"{topic.folder}: {told}. {what}, {instead}")
 
 
 def _try_tests(topics: Sequence[Topic]) -> None:

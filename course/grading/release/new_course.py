@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import course
 from course.grading.catalogue import counted
 from course.grading.course_folder import demand_fit, find_root, is_course, source_path
 from course.grading.problem import Problem
+from course.grading.release.own_sources import OURS, note_copied
 from course.outline import FILE
 from course.study_paths import left_out
 from course.syllabus import OUTLINE, Topic
@@ -42,10 +42,11 @@ title = "Sequence models"
 percent_per_day = 0   # of its score, for every day begun
 grace_hours = 0       # it loses nothing within these
 most_percent = 100    # and never more than this
+# time_zone = "Europe/Berlin"  # whose clock counts the days (without it: this machine's)
 
 [grading]
 follow_through = "lose"      # or "keep": the points of an answer that is right but for an earlier mistake
-without_points = "optional"  # or "drop": exercises with 0 points leave the notebook
+without_points = "optional"  # or "drop": exercises with 0 points leave the notebook, or a list of those that do
 
 # A topic is in the course while its table stands here. Give it a due date by taking the `#` away.
 """
@@ -74,6 +75,7 @@ def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> st
         (root / name).mkdir(parents=True, exist_ok=True)
     for topic in topics:
         shutil.copy(source_path(repository, topic), source_path(root, topic))
+    note_copied(root, topics, repository)
     shutil.copy(repository / "nbgrader_config.py", root)
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
     tables = [_table(topic) for topic in topics]
@@ -100,8 +102,7 @@ def _add_project(repository: Path, root: Path) -> str:
 
 def _ours() -> Path:
     """The folder of our course: where this package stands, or else the one at or above the working folder."""
-    around_package = Path(course.__file__).parents[1]
-    return around_package if is_course(around_package) else find_root()
+    return OURS if is_course(OURS) else find_root()
 
 
 def _table(topic: Topic) -> str:

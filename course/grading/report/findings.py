@@ -49,6 +49,7 @@ OTHER_CELLS = "cells of their own"
 class Success:
     """How an exercise went: how many got all, some and none of its points; `mean` is a share of them, if any.
 
+    Where `counts` is false it has no points, and nobody has all or none of them.
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
     and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
     right otherwise, `kept` those that get their points nevertheless, `waiting` those for a person to decide.
@@ -65,6 +66,7 @@ class Success:
     but_for_that: dict[str, int]
     kept: dict[str, int]
     waiting: dict[str, int]
+    counts: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,14 @@ class Findings:
         return told
 
     @property
-    def to_read(self) -> dict[str, int]:
-        """How many answers of each item wait for a person."""
-        waiting: dict[str, int] = defaultdict(int)
+    def to_read(self) -> dict[str, list[str]]:
+        """Whose answers to each item wait for a person."""
+        waiting: dict[str, list[str]] = defaultdict(list)
         for work in self.scored:
             assert work.scores is not None
             for name, score in work.scores.cells.items():
                 if (score is None and name not in work.verdicts) or name in (*work.scores.again, *work.scores.waiting):
-                    waiting[name] += 1
+                    waiting[name].append(work.student)
         return dict(waiting)
 
     def shares(self) -> list[float]:
@@ -280,6 +282,7 @@ def read_or_none(path: Path) -> NotebookNode | None:
 def success_of(item: Item, scored: Sequence[Graded]) -> Success:
     """Count how an exercise went in the works that have a score."""
     full = some = none = undecided = 0
+    counts = any(work.scores and work.scores.maxima.get(item.name) for work in scored)
     shares: list[float] = []
     kinds, grounds = Counter[str](), Counter[str]()
     but_for_that, kept, waiting = Counter[str](), Counter[str](), Counter[str]()
@@ -298,9 +301,10 @@ def success_of(item: Item, scored: Sequence[Graded]) -> Success:
         if score is None or item.name in work.scores.waiting:
             undecided += 1
             continue
-        shares += [score / most] if most else []
+        if not most:
+            continue
+        shares.append(score / most)
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
-    return Success(
-        item, full, some, none, undecided, mean, dict(kinds), *map(dict, (+grounds, +but_for_that, +kept, +waiting))
-    )
+    rests = {"grounds": +grounds, "but_for_that": +but_for_that, "kept": +kept, "waiting": +waiting}
+    return Success(item, full, some, none, undecided, mean, dict(kinds), **rests, counts=counts)

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from course import cli
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.attempts import is_passed_over, keep_folder
+from tests.commands import output_of
 from tests.grading.lesson import NAME, answers, hand_in, make_course, solved
 
 BLANK = {"softmax": "def softmax(x, dim):\n    return x"}
@@ -103,3 +104,39 @@ def test_what_was_there_then_is_passed_over_by_collecting_and_what_is_newer_is_n
     assert run(course, "ada", "6", "--grade", "1") == 0
     assert is_passed_over(course, "ada", NAME, datetime(2027, 1, 31, 22, 40), files)
     assert not is_passed_over(course, "ada", NAME, datetime(2027, 2, 1), files)
+
+
+def newer(root: Path, text: str = "") -> None:
+    """Ada's newer work takes the place of what counts, as `zip_collect` has it; with `text` it is no notebook."""
+    place = root / "submitted" / "ada" / NAME
+    keep_folder(root, "ada", NAME, place)
+    file = hand_in(root, "ada", solved(root), answers(BLANK))
+    file.write_text(text or file.read_text("utf-8"), "utf-8")
+    (place / "timestamp.txt").write_text("2027-02-02 12:00:00 UTC")
+
+
+@pytest.mark.parametrize("by", ["course grade", "nbgrader autograde", "course grade, which refuses it"])
+def test_points_of_work_that_a_newer_zip_replaced_stay_in_the_list(by: str, tmp_path: Path) -> None:
+    root = make_course(tmp_path / "course")
+    first = hand_in(root, "ada", solved(root)).parent
+    (first / "timestamp.txt").write_text("2027-01-29 18:00:00 UTC")
+    assert "9" in output_of(root, "course", "grade", NAME)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:  # a person adds to what the machine gave
+        gradebook.find_grade("self_attention_question", NAME, NAME, "ada").manual_score = 0.5
+        gradebook.db.commit()
+    before = points(root)
+
+    def listed() -> list[list[str]]:
+        lines = output_of(root, "course", "attempts", "ada", NAME).splitlines()
+        return [
+            line.split()[4:-1] if line.endswith("counts") else line.split()[4:] for line in lines if "+0000" in line
+        ]
+
+    newer(root, "no notebook" if "refuses" in by else "")
+    kept = [f"{before:g}", "/", "9", f"attempts/ada/{NAME}/20270129T180000Z"]
+    assert listed() == [kept, [f"submitted/ada/{NAME}"]]
+    command = ("nbgrader", "autograde", NAME, "--force") if by.startswith("nbgrader") else ("course", "grade", NAME)
+    output_of(root, *command, status=int("refuses" in by))
+    then, now = listed()
+    assert then == kept and (now == [f"submitted/ada/{NAME}"] if "refuses" in by else now[:1] != [f"{before:g}"])
+    assert by != "course grade" or now[1:] == ["/", "9", f"submitted/ada/{NAME}"]

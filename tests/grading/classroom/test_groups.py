@@ -16,7 +16,9 @@ from course.grading.classroom.groups import one_of_each, share_points, share_wor
 from course.grading.export import export_grades
 from course.grading.problem import Problem
 from course.outline import read_outline
-from tests.grading.lesson import NAME, TOPIC, make_course
+from tests.commands import output_of
+from tests.grading import lesson
+from tests.grading.lesson import NAME, TOPIC, make_course, solved
 
 OWLS = '[groups]\nowls = ["ada", "bob", "cy"]\n'
 
@@ -157,3 +159,16 @@ def test_a_class_without_groups_is_as_it_was(
     monkeypatch.chdir(classroom.root)
     (classroom.root / "course.toml").unlink()
     assert cli.main(["attempts", "ada", NAME]) == 0 and "counts" in capsys.readouterr().out
+
+
+def test_what_there_is_to_say_of_a_groups_points_is_said_once(tmp_path: Path) -> None:
+    root = make_course(tmp_path / "course")
+    (root / "course.toml").write_text(f'[topics.{NAME}]\n[groups]\nowls = ["ada", "bob"]\n', "utf-8")
+    for student in ("ada", "bob"):
+        lesson.hand_in(root, student, solved(root))
+    output_of(root, "course", "grade", NAME)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for points, student in enumerate(("ada", "bob"), 1):
+            give(gradebook, student, points)
+    said = output_of(root, "course", "grade", NAME)
+    assert said.count("you gave different points for self_attention_question to ada (1) and bob (2)") == 1

@@ -100,7 +100,10 @@ def test_moodle_takes_it_back(course: Path, capsys: pytest.CaptureFixture[str]) 
     expected = {number: (PAGE, page(course, name)) for number, name in (("101", "ada"), ("102", "bea"), ("7", "eve"))}
     assert moodle_reads(archive, before_41=False) == moodle_reads(archive, before_41=True) == expected
     assert said.count("\n") == 2
-    assert f"{NAME}: 5 submissions with answers that you have not graded yet. Their pages say so" in said
+    assert (
+        f"{NAME}: 5 submissions (ada, bea, cy, dan, eve) with answers that you have not graded yet. Their pages say so"
+        in said
+    )
     assert "left out cy, dan, as no file in Moodle's download is certainly theirs alone. Send each of them" in said
 
 

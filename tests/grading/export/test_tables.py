@@ -56,8 +56,8 @@ def test_canvas(tmp_path):
         ["Twin, Dan", "", "", "eve", "", "6", ""],
     ]
     assert notes == [
-        f"{NAME}: 1 submission with answers that you have not graded yet, which count as 0 points",
-        f"{RNN.folder}: 3 students have no grade, and importing an empty cell deletes the grade that Canvas has. "
+        f"{NAME}: 1 submission (b42) with answers that you have not graded yet, which count as 0 points",
+        f"{RNN.folder}: b42, dan, eve have no grade, and importing an empty cell deletes the grade that Canvas has. "
         "To keep it, export one topic at a time",
     ]
 
@@ -88,7 +88,7 @@ def test_a_moodle_table_has_no_empty_cell_and_no_capital_in_a_username(tmp_path)
     notes = write_moodle(Grades(CLASS.topics, CLASS.points, (fay,)), tmp_path / "moodle.csv")
     assert rows(tmp_path / "moodle.csv")[1] == ["f.moore", "F.Moore@example.org", "Fay", "Moore", "-", "2"]
     assert notes == [
-        f"{NAME}: 1 student has no grade, and importing a - deletes the grade that Moodle has. To keep it, export one "
+        f"{NAME}: F.Moore has no grade, and importing a - deletes the grade that Moodle has. To keep it, export one "
         "topic at a time"
     ]
 
@@ -344,13 +344,14 @@ def test_the_commands(graded_class, tmp_path, monkeypatch, capsys):
         said = capsys.readouterr()
         path = Path(said.out.strip())
         assert path == root / "exports" / f"{platform}.csv"
-        assert "5 submissions with answers that you have not graded yet" in said.err
+        assert WAITING in said.err
         assert [row for row in rows(path) if {"ada", "7" if platform != "csv" else "7.0"} <= set(row)]
     own = tmp_path / "own.csv"
     output_of(root, "nbgrader", "export", "--to", str(own))
     assert own.read_text() == (root / "exports/csv.csv").read_text()
 
 
+WAITING = "5 submissions (ada, bea, cy, dan, eve) with answers that you have not graded yet"
 GRADEBOOK = f"""\
 Student,ID,SIS Login ID,Section,Self-attention (1),{NAME} (2),Current Score
     Points Possible,,,,22.00,44.00,(read only)
@@ -375,7 +376,7 @@ def test_the_commands_that_fill_in_what_a_platform_gave(graded_class, tmp_path, 
         "6.00",
     ]
     assert capsys.readouterr().err.splitlines() == [
-        f"course export: {NAME}: 5 submissions with answers that you have not graded yet, which count as 0 points",
+        f"course export: {NAME}: {WAITING}, which count as 0 points",
         "course export: left out, because gradebook.csv does not have them: cy, dan, eve",
         f"course export: {NAME}: scaled from {most:g} points to Canvas's 44",
         f"course export: {NAME}: EX in Canvas stays for bea",

@@ -110,6 +110,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def graded(root: Path) -> dict[str, Graded]:
     """Ada answers in a cell of her own, Bob nowhere, Cy above a blank notebook that he pasted below.
 
+    `EMPTIED` deleted the text of the question, and all but the last two wrote nothing in its place.
     Beside the question, the release has a text that its source does not have.
     """
     from course.grading.release.make_release import render
@@ -123,7 +124,15 @@ def graded(root: Path) -> dict[str, Graded]:
     hand_in(root, "ada", deepcopy(given), _below_the_question(TEXT))
     hand_in(root, "bob", deepcopy(given))
     hand_in(root, "cy", deepcopy(given), answers({"softmax": SOFTMAX}), _pasted)
+    for student, text in EMPTIED.items():
+        nb = deepcopy(given)
+        find(nb, QUESTION).source = find(nb, QUESTION).source + "\n \n" if text is None else text
+        hand_in(root, student, nb, *MORE.get(student, ()))
     return {work.student: work for work in grade_class(Classroom(root, TOPIC, {"timeout": 20}), workers=2)}
+
+
+EMPTIED = {"dan": "", "eve": " \n\n", "fay": None, "gus": "", "hal": ""}
+"""What their question's cell holds; None is the text that was released, with blanks below it."""
 
 
 def _below_the_question(text: str):
@@ -131,6 +140,14 @@ def _below_the_question(text: str):
         nb.cells.insert(nb.cells.index(find(nb, QUESTION)) + 1, new_markdown_cell(text))
 
     return edit
+
+
+def _with_a_picture(nb: NotebookNode) -> None:
+    find(nb, QUESTION).attachments = {"sketch.png": {"image/png": "iVBORw0KGgo="}}
+
+
+MORE = {"gus": (_with_a_picture,), "hal": (_below_the_question(TEXT),)}
+"""Where an answer of those who emptied the cell may be all the same."""
 
 
 def _pasted(nb: NotebookNode) -> None:
@@ -170,3 +187,17 @@ def test_a_blank_notebook_below_takes_no_points(graded: dict[str, Graded]) -> No
     assert cy.scores is not None and cy.scores.cells["softmax"] == cy.scores.maxima["softmax"]
     (note,) = cy.notes
     assert note.startswith("cells were copied, and the last changed copy of each is graded: softmax-solution (cell ")
+
+
+@pytest.mark.parametrize("student", EMPTIED)
+def test_an_emptied_question_has_a_zero_unless_an_answer_may_be_there(
+    student: str, root: Path, graded: dict[str, Graded]
+) -> None:
+    from nbgrader.api import Gradebook
+
+    waits, scores = student in MORE, graded[student].scores
+    assert scores is not None and scores.cells[QUESTION] == (None if waits else 0.0)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        assert book.find_grade(QUESTION, NAME, NAME, student).needs_manual_grade == waits
+        said = book.find_comment(QUESTION, NAME, NAME, student).auto_comment
+    assert (said == "No response.") != waits and ("beside it is new" in (said or "")) == (student == "hal")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,9 @@ def gradebook(tmp_path: Path) -> Any:
 def penalty(gradebook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What Ada loses under a `course.toml` with these lines, at 10 % a day."""
 
-    def penalty(lines: str = "") -> float | None:
-        (tmp_path / "course.toml").write_text(f"{lines}\n[late]\npercent_per_day = 10\n[topics.{TOPIC}]\n", "utf-8")
+    def penalty(lines: str = "", rules: str = "") -> float | None:
+        late = f"[late]\npercent_per_day = 10\n{rules}\n"
+        (tmp_path / "course.toml").write_text(f"{lines}\n{late}[topics.{TOPIC}]\n", "utf-8")
         outline: Outline = read_outline(tmp_path / "course.toml")
         monkeypatch.setattr(extensions, "OUTLINE", outline)
         monkeypatch.setattr(late_penalty, "OUTLINE", outline)
@@ -73,3 +76,59 @@ def test_nothing_is_late_without_a_due_date(penalty: Any, gradebook: Any) -> Non
     penalty(extended("1 day"))
     gradebook.find_assignment(TOPIC).duedate = None
     assert penalty(extended("1 day")) is None
+
+
+BERLIN, MANILA = 'time_zone = "Europe/Berlin"', 'time_zone = "Asia/Manila"'
+
+
+def comes(gradebook: Any, due: str, came: str) -> None:
+    """Have the topic due, and Ada's work in, at these times with a zone."""
+    for entry, name, at in (
+        (gradebook.find_assignment(TOPIC), "duedate", due),
+        (gradebook.find_submission(TOPIC, "ada"), "timestamp", came),
+    ):
+        setattr(entry, name, datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None))
+    gradebook.db.commit()
+
+
+@pytest.mark.parametrize(
+    ("due", "came", "rules", "lost"),
+    [
+        ("2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00", BERLIN, 1.0),  # 25 hours, one day on the clock
+        ("2026-10-24T23:59+02:00", "2026-10-26T00:00+01:00", BERLIN, 2.0),
+        ("2026-10-24T23:59+02:00", "2026-10-26T00:30+01:00", f"{BERLIN}\ngrace_hours = 1", 1.0),
+        ("2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00", MANILA, 2.0),  # where clocks stay as they are
+        ("2026-10-20T23:59+02:00", "2026-10-27T23:59+01:00", BERLIN, 7.0),
+        ("2027-03-27T12:30+01:00", "2027-03-28T12:45+02:00", BERLIN, 1.0),  # less than 24 hours, by any clock's hand
+        ("2026-10-31T23:59-04:00", "2026-11-01T23:59-05:00", 'time_zone = "America/New_York"', 1.0),
+        ("2027-02-01T23:59+01:00", "2027-02-03T00:29+01:00", BERLIN, 2.0),  # no clock is changed
+        ("2027-02-01T23:59+01:00", "9999-12-31T23:59+00:00", MANILA, 10.0),
+        ("2027-02-01T23:59+01:00", "0001-01-01T00:00+00:00", 'time_zone = "America/New_York"', None),
+    ],
+)
+def test_a_day_is_one_on_the_clock(
+    penalty: Any, gradebook: Any, due: str, came: str, rules: str, lost: float | None
+) -> None:
+    comes(gradebook, due, came)
+    assert penalty(rules=rules) == lost
+
+
+def test_an_extension_is_one_on_the_clock(penalty: Any, gradebook: Any) -> None:
+    comes(gradebook, "2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00")
+    assert penalty(extended("1 day"), BERLIN) is None and penalty(extended("1 day"), MANILA) == 1.0
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose own zone is Berlin's."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_the_clock_is_the_machines_unless_course_toml_names_one(penalty: Any, gradebook: Any) -> None:
+    comes(gradebook, "2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00")
+    assert penalty() == 1.0 and penalty(rules=MANILA) == 2.0

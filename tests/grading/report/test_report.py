@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.classroom import groups
@@ -23,8 +24,9 @@ from course.grading.classroom.graded import Graded
 from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
 from course.grading.problem import Problem
-from course.grading.report import findings, write_report
+from course.grading.report import findings, write_report, write_student_reports
 from course.outline import read_outline
+from course.syllabus import Item
 from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
 from tests.grading.sandbox.child import become_nobody, in_child
@@ -127,7 +129,7 @@ def test_scores_and_exercises(page):
     assert "5 graded submissions" in section(page, "scores")
     said = section(page, "exercises")
     assert re.search(r" softmax 3 2 0 0 \d+ % 2 partial", said), said
-    assert "Grade these in formgrader: 5 × self_attention_question" in said
+    assert "Grade these in formgrader: 5 × self_attention_question : ada, bea, cy, dan, eve" in said
     assert re.search(r" usual 5 0 0 0 100 %", said), said
     everybody = section(page, "everybody")
     assert all(student in everybody for student in ("ada", "bea", "cy", "dan", "eve")) and "fay" not in everybody
@@ -346,5 +348,21 @@ def test_an_answer_whose_cell_lost_its_marks_is_told_by_its_name(tmp_path):
 def test_an_exercise_that_counts_for_nothing_has_no_mean():
     """An instructor gives 0 points to what the course is to leave out; a mean of 0 % looked as if all had failed."""
     item = TOPIC.items[0]
-    works = [Graded("ada", Scores(0.0, 0.0, {item.name: 0.0}, {item.name: 0.0}))]
-    assert findings.success_of(item, works).mean is None
+    scores = Scores(2.0, 3.0, {item.name: 0.0, "other": 2.0}, {item.name: 0.0, "other": 3.0})
+    went = findings.success_of(item, [Graded("ada", scores), Graded("bob", scores)])
+    assert went.mean is None and (went.full, went.some, went.none, went.counts) == (0, 0, 0, False)
+    assert findings.success_of(Item("other", 3, 10), [Graded("ada", scores)]).counts
+
+
+def test_an_exercise_without_points_has_no_bar_and_nobody_has_all_of_them(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for name in ("softmax", "self_attention_question"):
+            gradebook.find_grade_cell(name, NAME, NAME).max_score = 0
+        gradebook.db.commit()
+    page = section(write_report(root, TOPIC, tmp_path / "page.html").read_text("utf-8"), "exercises")
+    assert re.search(r" softmax optional – – – 0 – 2 partial", page), page
+    assert re.search(r" self_attention_question optional – – – 5 – ", page), page
+    assert re.search(r" usual 5 0 0 0 100 %", page), page
+    (of_ada,) = write_student_reports(root, [TOPIC], "ada", tmp_path / "ada.html")
+    assert '<span class="points quiet">optional</span>' in of_ada.read_text("utf-8")

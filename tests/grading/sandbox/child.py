@@ -62,14 +62,19 @@ def become_nobody(root: Path) -> None:
     """Give up root's rights in this process, for those of somebody who owns `root` and what is in it."""
     for path in (root, *root.rglob("*")):
         os.chown(path, 65534, 65534)
+    tempfile.tempdir = str(root)
+    become(65534, root)
+
+
+def become(user: int, root: Path, *groups: int) -> None:
+    """Give up root's rights in this process, for those of a user in these groups who can reach `root`."""
     for path in root.parents:
         mode = path.stat().st_mode
         if mode & 0o055 != 0o055:
             path.chmod(mode | 0o055)
-    tempfile.tempdir = str(root)
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
+    os.setgroups(groups)
+    os.setgid(user)
+    os.setuid(user)
 
 
 def outcome(act: Callable[[], object]) -> str:

@@ -14,11 +14,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from course.files import share_database
+from course.grading.machine.faults import Fault
+
 FILE = "graded_by.db"
 """The database, in the course's folder."""
 
 PATIENCE = 60.0
 """Seconds for which a save waits until another one is done, as for the gradebook."""
+
+ADVICE = {
+    "readonly": "may not be written by you. Have its owner run `chmod g+w` on it, and on the course's folder",
+    "unable to open": "may not be opened by you. Have its owner run `chmod g+rw` on it, and on the course's folder",
+    "locked": "is locked by another program. Wait until it has saved, and try again",
+    "is full": "has no space left on its disk. Make room there",
+}
+"""What to do about an error of SQLite's, by words of it."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS saved (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, grader TEXT NOT NULL,
@@ -64,7 +75,7 @@ class GradingLog:
         """All that was saved of an answer, the newest last."""
         if not self.path.is_file():
             return []
-        with closing(self._open()) as connection:
+        with self._told(), closing(self._open()) as connection:
             return _saves(connection, answer)
 
     @contextmanager
@@ -72,9 +83,10 @@ class GradingLog:
         """Hold the database alone until the block ends; what it added is kept unless it raises.
 
         Raises:
-            sqlite3.OperationalError: another process holds it for longer than `PATIENCE`, or it cannot be written.
+            Fault: another process holds it for longer than `PATIENCE`, or it cannot be written.
         """
-        with closing(self._open()) as connection:
+        with self._told(), closing(self._open()) as connection:
+            share_database(self.path)
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
             connection.execute(_INDEX)
@@ -87,6 +99,15 @@ class GradingLog:
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what is wrong with the database, which is not the gradebook, and what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            what = next((advice for words, advice in ADVICE.items() if words in str(error)), f"fails: {error}")
+            raise Fault(f"{self.path} {what}") from error
 
 
 def add_save(connection: sqlite3.Connection, answer: Answer, save: Save) -> None:

@@ -6,7 +6,6 @@ import getpass
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_not
 from sqlalchemy.exc import SQLAlchemyError
 from tornado import web
 
-from course.grading.machine.faults import advice_for
+from course.grading.machine.faults import Fault, advice_for
 from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
 from course.grading.nbgrader_bridge.rubric.marks import AnswerMarks, Impossible, Outdated
 from course.grading.nbgrader_bridge.rubric.points import fault_of
@@ -89,7 +88,7 @@ class RubricsHandler(RubricHandler):
             self.finish(json.dumps([one.described(self.grader) for one in self.marks(submission_id)]))
         except Faulty as fault:
             self.refuse(400, str(fault))
-        except (OSError, sqlite3.Error, SQLAlchemyError) as error:
+        except (Fault, OSError, SQLAlchemyError) as error:
             self.refuse(500, advice_for(error) or str(error))
 
 
@@ -114,7 +113,7 @@ class AnswerHandler(RubricHandler):
             self.finish(json.dumps(marks.described(self.grader)))
         except (Faulty, Impossible) as fault:
             self._undo(400, str(fault))
-        except (OSError, sqlite3.Error, SQLAlchemyError) as error:
+        except (Fault, OSError, SQLAlchemyError) as error:
             self._undo(500, advice_for(error) or str(error))
 
     def _undo(self, status: int, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Formgrader's page of a submission, with a script and a style for rubrics where the topic has one."""
+"""Formgrader's page of a submission: it needs no network, and shows rubrics where the topic has one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 class SubmissionPage(HTMLExporter):
-    """nbgrader's page of the course in the folder `root`; without a rubric nothing is added to it."""
+    """nbgrader's page of the course in `root`, without MathJax, and with a script and a style for rubrics."""
 
     def __init__(self, root: Path, **options: Any) -> None:
         super().__init__(

@@ -1,0 +1,24 @@
+"""The points of graded work, kept before newer work takes its place in the gradebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from course.grading.cells import METADATA
+from course.grading.gradebook.scores import read_scores
+from course.grading.intake.attempts import note_points
+
+
+def keep_points(coursedir: Any, topic: str, student: str) -> None:
+    """Note what a student's graded work has in the gradebook, for `course attempts`; there need not be any."""
+    place = Path(coursedir.format_path(coursedir.autograded_directory, student, topic), f"{topic}.ipynb")
+    try:
+        submission = json.loads(place.read_text("utf-8"))["metadata"][METADATA]["submission"]
+    except (OSError, ValueError, KeyError):
+        return
+    scores = read_scores(coursedir.db_url, topic, student, topic)
+    if scores is not None and any(points is not None for points in scores.cells.values()):
+        points = f"{scores.score:g} / {scores.points:g}"
+        note_points(Path(coursedir.root), student, topic, submission, points)

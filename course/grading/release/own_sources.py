@@ -1,0 +1,63 @@
+"""Which of an instructor's sources are older than ours: each is compared with what was ours when it was copied."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import course
+from course.files import write_atomically
+from course.grading.course_folder import is_course, source_path
+from course.syllabus import Topic
+
+COPIED = Path(".course", "sources.json")
+"""What our sources were when they were copied into an instructor's course, as hashes by topic."""
+
+OURS = Path(course.__file__).parents[1]
+"""Our repository, where this package stands in it."""
+
+
+def note_copied(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> None:
+    """Note what those sources are that are the same as ours now, or of which nothing was noted before."""
+    kept = _copied(root)
+    now = {
+        topic.folder: theirs
+        for topic, mine, theirs in _both(root, topics, ours)
+        if mine == theirs or topic.folder not in kept
+    }
+    if now.items() - kept.items():
+        write_atomically(root / COPIED, json.dumps(kept | now, indent=1).encode())
+
+
+def older_than_ours(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> Iterator[str]:
+    """Say which sources are older than ours, and what to do about each."""
+    kept = _copied(root)
+    for topic, mine, theirs in _both(root, topics, ours):
+        copied = kept.get(topic.folder)
+        if theirs in (mine, copied):
+            continue
+        path, there = source_path(root, topic), source_path(ours, topic)
+        if copied == mine:
+            renew = f"To renew it, copy {there} there and run `course release {topic.folder}`"
+            yield f"{path.relative_to(root)} is older than ours. {renew}"
+        else:
+            why = "has your edits, and ours has changed since" if copied else "differs from ours, and may be older"
+            yield f"{path.relative_to(root)} {why}. Compare it with {there}"
+
+
+def _both(root: Path, topics: Sequence[Topic], ours: Path) -> Iterator[tuple[Topic, str, str]]:
+    """The topics of which the course in `root` and ours have a source, with the hashes of both."""
+    for topic in topics if is_course(ours) and root.resolve() != ours.resolve() else ():
+        paths = source_path(root, topic), source_path(ours, topic)
+        if all(path.is_file() for path in paths):
+            mine, theirs = (hashlib.sha256(path.read_bytes()).hexdigest() for path in paths)
+            yield topic, mine, theirs
+
+
+def _copied(root: Path) -> dict[str, str]:
+    try:
+        return {str(topic): str(told) for topic, told in json.loads((root / COPIED).read_text("utf-8")).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
