@@ -106,6 +106,10 @@ def _loss(
     return -add(torch.cat([blanks, labels], 1), 1)
 
 
+def _finite(losses, value):
+    return torch.where(losses.isinf(), value, losses)
+
+
 @ctc_loss.misconception(
     "The loss is right. Now print log_p.grad after backward. What is the slope of a logsumexp in which all are -inf?"
 )
@@ -132,6 +136,15 @@ ctc_loss.mistakes(
     "A text without labels has one path, blanks alone. How much does it cost by hand, and by your function? How often "
     "does it count the path?",
     empty_target_counted_twice=lambda *inputs: _loss(*inputs, mask_empty=False),
+)
+
+
+ctc_loss.mistakes(
+    "Take the target 5 5 and two frames. How many paths spell it, and what is −log of their sum? What does your "
+    "function say?",
+    large_number_for_infinity=lambda *inputs: _finite(_loss(*inputs), 1e30),
+    billion_for_infinity=lambda *inputs: _finite(_loss(*inputs), 1e9),
+    no_loss_for_infinity=lambda *inputs: _finite(_loss(*inputs), 0.0),
 )
 
 

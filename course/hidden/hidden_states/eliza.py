@@ -27,7 +27,7 @@ RULES = [
     ),
 )
 def eliza(rng):
-    """Which rule answers, what is exchanged and what is not; whole words, capitals, commas."""
+    """Which rule answers, what is exchanged and what is not; whole words, capitals, commas, spaces, a full stop."""
 
     def said(title, text, rules=None, **settings):
         return call(title, list(rules or RULES), text, **settings)
@@ -41,6 +41,8 @@ def eliza(rng):
     yield said("both ways at once", f"I need my {animal} and you need your {friends}", public=True, weight=2.0)
     yield said("capitals", f"i NEED My {animal}", public=True)
     yield said("a comma behind a word", f"I need you, me, and my, well, {animal}", public=True)
+    yield said("a full stop at the end", f"I need my {animal}.", public=True)
+    yield said("spaces and signs stay", f"I need  my {animal}  and -- you!  ")
     yield said("words within words", f"I need some army {animal} in Miami and yours", weight=2.0)
     yield said("two rules fit", f"my {friends} hates me because I need a {animal}", public=True, weight=2.0)
     yield said("a rule below fits further to the left", f"because of the rain I need a {animal}", weight=2.0)
@@ -90,6 +92,16 @@ def commas_hide_words(rules, said):
         return " ".join(EXCHANGED.get(word.lower(), word) for word in text.split(" "))
 
     return _answered(rules, said, exchange=exchange)
+
+
+@eliza.misconception("Say `I need my cat.` with its full stop. Does everything that was said come back?")
+def stop_lost(rules, said):
+    return _answered(rules, said.rstrip(".!?"))
+
+
+@eliza.misconception("Say a sentence with two spaces in a row. How many of them come back?")
+def spaces_joined(rules, said):
+    return _answered(rules, said, exchange=lambda text: " ".join(_whole_words(text).split()))
 
 
 @eliza.misconception("Write the sentence with `I need` in its middle. Where does your pattern look?")

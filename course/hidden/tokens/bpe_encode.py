@@ -23,6 +23,8 @@ def bpe_encode(rng):
     yield call("the worked example", f"{WORKED_EXAMPLE} thugs", reference.train_bpe(WORKED_EXAMPLE, 6), public=True)
     order = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"e", b"f"), (b"d", b"e")]
     yield call("the earlier merge, not the longer piece", "abd abc def abab", order, public=True)
+    twice = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    yield call("a piece that could be made in two ways", "abc bc cabc", twice, public=True)
     yield call("several spaces", "a    b  c", [(b" ", b" ")], public=True)
     merges = reference.train_bpe(drawn_text(rng, "abcd", 199), 41)
     yield call("another text of the same letters", drawn_text(rng, "abcd", 61, 9), merges, weight=3.0)
@@ -84,6 +86,20 @@ def last_merge_first(text, merges):
         return word
 
     return _encoded(text, latest)
+
+
+@bpe_encode.misconception(
+    "Encode `abc` with the merges a·b, b·c and a·bc. Which pair makes your last piece, and which merge joins that pair?"
+)
+def any_pair_that_makes_a_known_piece(text, merges):
+    rank = {first + second: place for place, (first, second) in enumerate(merges)}
+
+    def joined(word):
+        while known := [pair for pair in pairwise(word) if pair[0] + pair[1] in rank]:
+            word = reference.merge_pair(word, min(known, key=lambda pair: rank[pair[0] + pair[1]]))
+        return word
+
+    return _encoded(text, joined)
 
 
 @bpe_encode.misconception(

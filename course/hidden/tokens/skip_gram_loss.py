@@ -30,6 +30,7 @@ def skip_gram_loss(rng):
     E = torch.tensor([[1.0, 0.0], [3.0, 1.0], [0.0, 2.0]]).double()
     O = torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, -1.0]]).double()
     yield call("the worked example", E, O, one, one, torch.tensor([[1, 2]]), public=True)
+    yield call("a batch of one, its context among the noise", E, O, one, one, torch.tensor([[1, 0, 1]]), public=True)
     yield case("one word of noise", 5, 1, 7, 3)
     yield case("as many of everything", 5, 5, 5, 5, weight=2.0)
     yield case("a larger batch", 41, 7, 13, 3, weight=2.0)

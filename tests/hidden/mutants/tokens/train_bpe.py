@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from course.hidden.tokens.scaffold import oldest, trained, words
 
 
@@ -26,23 +24,9 @@ def longest_first(text, merges):
     return trained(words(text), merges, lambda pairs, number: max(pairs, key=lambda p: (pairs[p], len(p[0] + p[1]))))
 
 
-def counts_that_are_not_taken_off(text, merges):
-    """The new pairs are added, and the old ones never leave."""
-    total = Counter()
-
-    def best(pairs, number):
-        for pair, count in pairs.items():
-            total[pair] = max(total[pair], count)
-        known = {pair: count for pair, count in total.items() if pair in pairs}
-        return oldest(Counter(known), number)
-
-    return trained(words(text), merges, best)
-
-
 MUTANTS = [
     one_merge_too_few,
     younger_second_half,
     joined_pieces_for_pairs,
     longest_first,
-    counts_that_are_not_taken_off,
 ]
