@@ -33,6 +33,8 @@ def bpe_encode(rng):
     yield call("accents and emoji", f"né ñandú 🙂🙂 {drawn_text(rng, 'éñ🙂', 17)}", learned, weight=2.0)
     spaces = "a    b      c\n\n\n\nd        e " * 3
     yield call("spaces", f"{spaces} {drawn_text(rng, 'ab', 11)}   .", reference.train_bpe(spaces, 7), weight=2.0)
+    ends = reference.train_bpe("  Ab ab AB ab\nAb\n  Ab  \n\n", 9)
+    yield call("capitals, and white space at both ends", "  AB Ab ab  \n\n", ends)
     yield call("no merges", drawn_text(rng, "aéz", 5), [], weight=0.5).counts_with("the worked example")
     yield call("no text", "", merges, weight=0.25).counts_with("the worked example")
 

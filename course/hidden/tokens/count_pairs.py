@@ -41,6 +41,11 @@ def each_word_counted_once(words):
     return Counter(pair for word in words for pair in pairwise(word))
 
 
+@count_pairs.misconception("Two words hold the pair (h, u). What does your table say after the first, and after both?")
+def the_last_word_alone(words):
+    return Counter({pair: count for word, count in words.items() for pair in pairwise(word)})
+
+
 @count_pairs.misconception("Count for the two words `ab` and `cd` by hand. Is (b, c) among your pairs?")
 def across_words(words):
     return Counter(pairwise(piece for word in words.elements() for piece in word))

@@ -30,6 +30,7 @@ def train_bpe(rng):
     accents = drawn_text(rng, "éèñaı🙂", 41)
     yield call("accents and emoji", f"né née naïve\n{accents}\n{accents}", 29, weight=2.0)
     yield call("digits, signs and spaces", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
+    yield call("capitals, and white space at both ends", "  Ab ab AB ab\nAb\n  Ab  \n\n", 9)
     yield call("nothing is left to merge", f"{drawn_text(rng, 'ab', 5, 3)} ab", 97).counts_with("a drawn text")
     yield call("no merges", WORKED_EXAMPLE, 0, weight=0.25).counts_with("a drawn text")
     yield call("no text", "", 7, weight=0.25).counts_with("a drawn text")

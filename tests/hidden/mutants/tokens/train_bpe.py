@@ -24,7 +24,17 @@ def longest_first(text, merges):
     return trained(words(text), merges, lambda pairs, number: max(pairs, key=lambda p: (pairs[p], len(p[0] + p[1]))))
 
 
+def in_small_letters(text, merges):
+    return trained(words(text.lower()), merges, oldest)
+
+
+def text_stripped(text, merges):
+    return trained(words(text.strip()), merges, oldest)
+
+
 MUTANTS = [
+    in_small_letters,
+    text_stripped,
     one_merge_too_few,
     younger_second_half,
     joined_pieces_for_pairs,
