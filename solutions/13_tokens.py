@@ -126,7 +126,7 @@ print(Counter(count_pairs(hug_words)).most_common(4))
 # %% [markdown]
 # ### Exercise: `merge_pair` (about 10 minutes)
 #
-# Join the pair wherever it stands in a word, from left to right. A piece that was used cannot be used again, so (a, a) turns a·a·a into aa·a. A piece counts as a whole, so (a, b) leaves ba·b as it is. Return a tuple, because the next exercise counts words by it, as keys.
+# Join the pair wherever it stands in a word, from left to right. A piece that was used cannot be used again, so (a, a) turns a·a·a into aa·a. A piece counts as a whole, so (a, b) leaves ba·b as it is. Return a tuple, because `train_bpe` needs it as a key of a `Counter`.
 
 
 # %% solution="merge_pair"
@@ -342,7 +342,7 @@ show.tokens.units(numbers, perplexities, bits)
 #
 # ### Exercise: `wordpiece_encode` (about 10 minutes)
 #
-# An empty word gives an empty list. A capital is another letter than the small one. A word may have any length, although published code gives up after 100 or 200 letters. A piece in the set may hold the sign # itself, and only the letters of the word are cut.
+# An empty word gives an empty list. A capital is another letter than the small one. A word may have any length, although published code gives up after 100 or 200 letters. The sign # may be a letter, too.
 
 
 # %% solution="wordpiece_encode"
@@ -435,8 +435,8 @@ for index in (1, 10, 100, 241):
 #
 # ### Exercise: `skip_gram_loss` (about 15 minutes)
 #
-# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use the binary cross-entropies of PyTorch, since they are the answer
-# themselves. They are called `F.binary_cross_entropy_with_logits`, `nn.BCEWithLogitsLoss`, `F.binary_cross_entropy` and `nn.BCELoss`.
+# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use the binary cross-entropies of PyTorch, which are the answer
+# themselves, so neither `F.binary_cross_entropy_with_logits` nor `F.binary_cross_entropy`, `nn.BCEWithLogitsLoss` or `nn.BCELoss`.
 
 
 # %% solution="skip_gram_loss"
