@@ -110,15 +110,15 @@ def noise_against_the_context(E, O, centre, context, negative):
     return _cost(seen, (O[negative] * O[context][:, None]).sum(-1))
 
 
-def _by_probabilities(E, O, centre, context, negative, of_noise):
+def _by_probabilities(of_noise, E, O, centre, context, negative):
     seen, noise = _scores(E, O, centre, context, negative)
     return -(seen.sigmoid().log() + of_noise(noise).log().sum(-1)).mean()
 
 
 skip_gram_loss.mistakes(
     "What are the sigmoid of −1,000 and its logarithm, on a computer? Print both.",
-    logarithm_of_zero=lambda *inputs: _by_probabilities(*inputs, lambda noise: (-noise).sigmoid()),
-    logarithm_of_one_minus_one=lambda *inputs: _by_probabilities(*inputs, lambda noise: 1 - noise.sigmoid()),
+    logarithm_of_zero=lambda *inputs: _by_probabilities(lambda noise: (-noise).sigmoid(), *inputs),
+    logarithm_of_one_minus_one=lambda *inputs: _by_probabilities(lambda noise: 1 - noise.sigmoid(), *inputs),
 )
 
 
