@@ -435,8 +435,8 @@ for index in (1, 10, 100, 241):
 #
 # ### Exercise: `skip_gram_loss` (about 15 minutes)
 #
-# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use the binary cross-entropies of PyTorch, which are the answer
-# themselves, so neither `F.binary_cross_entropy_with_logits` nor `F.binary_cross_entropy`, `nn.BCEWithLogitsLoss` or `nn.BCELoss`.
+# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use `F.binary_cross_entropy_with_logits`,
+# `F.binary_cross_entropy`, `nn.BCEWithLogitsLoss` or `nn.BCELoss`, because they are the answer themselves.
 
 
 # %% solution="skip_gram_loss"
