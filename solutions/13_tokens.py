@@ -93,11 +93,11 @@ for character in "hé🙂":
 #
 # ### Exercise: `count_pairs` (about 10 minutes)
 #
-# You get the different words of a text, each as a tuple of pieces, with the number of times it occurs. Count the pairs of neighbours. All neighbours count, so a·a·a holds the pair (a, a) twice.
+# You get the different words of a text, each as a tuple of pieces, with the number of times it occurs. Count the pairs of neighbours, and return a `Counter` or a dict. All neighbours count, so a·a·a holds the pair (a, a) twice.
 
 
 # %% solution="count_pairs"
-def count_pairs(words: Counter[tuple[bytes, ...]]) -> Counter[tuple[bytes, bytes]]:
+def count_pairs(words: Counter[tuple[bytes, ...]]) -> dict[tuple[bytes, bytes], int]:
     """How often two pieces are neighbours within a word; a word counts as often as it occurs."""
     ### BEGIN SOLUTION
     pairs = Counter()
@@ -121,12 +121,12 @@ def as_bytes(word: str) -> tuple[bytes, ...]:
 
 
 hug_words = Counter(as_bytes(word) for word in words_of(hugs))
-print(count_pairs(hug_words).most_common(4))
+print(Counter(count_pairs(hug_words)).most_common(4))
 
 # %% [markdown]
 # ### Exercise: `merge_pair` (about 10 minutes)
 #
-# Join the pair wherever it stands in a word, from left to right. A piece that was used cannot be used again, so (a, a) turns a·a·a into aa·a.
+# Join the pair wherever it stands in a word, from left to right. A piece that was used cannot be used again, so (a, a) turns a·a·a into aa·a. A piece counts as a whole, so (a, b) leaves ba·b as it is. Return a tuple, because `train_bpe` needs it as a key of a `Counter`.
 
 
 # %% solution="merge_pair"
@@ -192,7 +192,7 @@ print("last: ", *(show.tokens.visible(first + second) for first, second in merge
 #
 # ### Exercise: `bpe_encode` (about 15 minutes)
 #
-# Return the pieces of the whole text in one list. You may try every merge on every word. It is quicker to look for the earliest merge among the pairs of a word, to apply it, and to look again.
+# Return the pieces of the whole text in one list. You may try every merge on every word. It is quicker to look for the earliest merge among the pairs of a word, to apply it, and to look again. A merge joins its own two pieces and no others. With the merges a·b, b·c and a·bc in this order, `abc` becomes ab·c, because no merge joins ab and c.
 
 
 # %% solution="bpe_encode"
@@ -216,7 +216,7 @@ check("bpe_encode", bpe_encode)
 # ### Exercise: `bpe_decode` (about 5 minutes)
 #
 # Go back from pieces to text. Take care, because a piece may hold half a character. The letter é is `b"\xc3\xa9"`, and its two bytes may lie in two pieces. A language model may also write bytes that are no text at all. Let `bytes.decode` put the
-# replacement character � there, with `errors="replace"`.
+# replacement character � there, with `errors="replace"`. Everything else comes back as it was, so spaces at the ends and line ends such as `\r\n` stay.
 
 
 # %% solution="bpe_decode"
@@ -342,7 +342,7 @@ show.tokens.units(numbers, perplexities, bits)
 #
 # ### Exercise: `wordpiece_encode` (about 10 minutes)
 #
-# An empty word gives an empty list. A capital is another letter than the small one.
+# An empty word gives an empty list. A capital is another letter than the small one. A word may have any length, although published code gives up after 100 or 200 letters. The sign # may be a letter, too.
 
 
 # %% solution="wordpiece_encode"
@@ -435,8 +435,8 @@ for index in (1, 10, 100, 241):
 #
 # ### Exercise: `skip_gram_loss` (about 15 minutes)
 #
-# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use the binary cross-entropies of PyTorch, since they are the answer
-# themselves.
+# Take the **sum** over the noise and the **mean** over the batch. Scores of ±1,000 must give a finite loss, so look at the imports for a function that computes $\log \sigma$ in one step. Do not use `F.binary_cross_entropy_with_logits`,
+# `F.binary_cross_entropy`, `nn.BCEWithLogitsLoss` or `nn.BCELoss`, because they are the answer themselves.
 
 
 # %% solution="skip_gram_loss"

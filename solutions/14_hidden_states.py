@@ -54,7 +54,7 @@ RULES = [
 # ### Exercise: `eliza` (about 10 minutes)
 #
 # Take the first rule whose pattern is found anywhere in the sentence. Capitals matter neither here nor in the table of words. Exchange the words of each group by `EXCHANGED`, and put the groups into the answer. Only whole words count,
-# so *army* keeps its *my*. A comma after a word hides nothing. Exchange each word once, because *my* that has become *your* must not become *my* again. Everything else stays as it was said. The last rule always matches.
+# so *army* keeps its *my*. A comma after a word hides nothing. Exchange each word once, because *my* that has become *your* must not become *my* again. Everything else stays as it was said, spaces and signs too. So *I need my cat.* gives *Why do you need your cat.?* with the full stop. The last rule always matches.
 
 
 # %% solution="eliza"
@@ -172,7 +172,7 @@ print("p(s d s) =", round(log_p.exp().item(), 5))
 #
 # ### Exercise: `viterbi` (about 20 minutes)
 #
-# Return the best path of each text, and the logarithm of its probability together with the text. The tables may hold $-\infty$, and the texts may have a thousand letters. The score of an impossible text is $-\infty$, and its path may be any.
+# Return the best path of each text, and the logarithm of its probability together with the text. The tables may hold $-\infty$, and the texts may have a thousand letters. Where several paths are equally good, return any of them. The score of an impossible text is $-\infty$, and its path may be any.
 
 
 # %% solution="viterbi"
@@ -423,12 +423,12 @@ check("causal_conv1d", causal_conv1d)
 #
 # ### Exercise: `receptive_field` (about 5 minutes)
 #
-# How many inputs does one output depend on, itself and the past? There is one layer for each dilation, and all have the same kernel width.
+# From the oldest input that one output depends on to the input of its own step, how many are there, both counted? Inputs in between count, even if no tap meets them. So a single layer of width 2 with a dilation of 4 has a receptive field of 5. There is one layer for each dilation, and all have the same kernel width.
 
 
 # %% solution="receptive_field"
 def receptive_field(kernel: int, dilations: list[int]) -> int:
-    """The number of inputs that an output of the stack depends on."""
+    """The number of inputs from the oldest that an output depends on to its own."""
     ### BEGIN SOLUTION
     return 1 + (kernel - 1) * sum(dilations)
     ### END SOLUTION
@@ -511,8 +511,8 @@ print("states:", states[0].tolist(), "\nskips: ", skips[0].int().tolist())
 #
 # ### Exercise: `ctc_loss` (about 30 minutes)
 #
-# Return $-\ln p(\text{target})$ for each call, divided by nothing. Call $b$ has `lengths[b]` frames and `target_lengths[b]` labels, and what comes after them is padding that may hold anything. A target may be empty. A target that does not fit into its frames, such as `5 5` into two, costs $\infty$. Where a loss is finite, its gradient is finite, too, even beside a target that does not fit.
-# There may be hundreds of frames. Loop over time, and over nothing else. `F.ctc_loss` is the answer itself, so do not use it here.
+# Return $-\ln p(\text{target})$ for each call, divided by nothing. Call $b$ has `lengths[b]` frames and `target_lengths[b]` labels, and what comes after them is padding that may hold anything. A target may be empty. A target that does not fit into its frames, such as `5 5` into two, costs $\infty$, which is `torch.inf` and no large number. Where a loss is finite, its gradient is finite, too, even beside a target that does not fit.
+# There may be hundreds of frames. Loop over time, and over nothing else. `F.ctc_loss` is the answer itself, so do not use it here, nor `torch.ctc_loss` or `nn.CTCLoss`.
 
 
 # %% solution="ctc_loss"

@@ -318,6 +318,7 @@ def _case_to_plain(case: Case) -> dict[str, Any]:
         "again": case.again,
         "needs": list(case.needs),
         "shown": list(case.shown),
+        "by": case.by,
     }
     return plain if case.again else {**plain, "steps": [step.to_plain() for step in case.steps]}
 
@@ -378,4 +379,5 @@ def _case_from_plain(values: dict[str, Any], steps: tuple[Step, ...]) -> Case:
         values["again"],
         needs=tuple(values["needs"]),
         shown=tuple(values["shown"]),
+        by=values["by"],
     )

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from .compared_by import COMPARED_BY
 from .nested import leaves, mapped
 from .values import Ref, StandIn
 
@@ -100,10 +101,11 @@ class LawUse:
 class Case:
     """One examination of an answer: a script, and how its recorded outputs are judged.
 
-    `values` compares them with the reference's; `laws` must hold besides. `raises` names the error a right answer
-    raises. `tolerance` is rtol = atol; None takes the exercise's. `again` has the steps of the case before, and judges
-    what came of them. Without `autograd`, the steps that are added run under `torch.no_grad()`. `needs` are the titles
-    of cases without which this one earns nothing; `shown` is the exercise's.
+    `values` compares them with the reference's, `by` a function of them that `compared_by` names; `laws` must hold
+    besides. `raises` names the error a right answer raises. `tolerance` is rtol = atol; None takes the exercise's.
+    `again` has the steps of the case before, and judges what came of them. Without `autograd`, the steps that are added
+    run under `torch.no_grad()`. `needs` are the titles of cases without which this one earns nothing; `shown` is the
+    exercise's.
     """
 
     title: str
@@ -119,6 +121,7 @@ class Case:
     autograd: bool = True
     needs: tuple[str, ...] = ()
     shown: tuple[int, ...] = ()
+    by: str = ""
 
     def script(self, watch: Sequence[str] = ()) -> Script:
         """What the runner is sent."""
@@ -243,6 +246,16 @@ class Case:
     def laws_only(self) -> Case:
         """Right answers differ in value here: only the laws decide."""
         return replace(self, values=False)
+
+    def compare_by(self, name: str) -> Case:
+        """Compares a function of the result, as right results differ, by its name in `exercise.compared_by`.
+
+        Raises:
+            ValueError: there is no such function.
+        """
+        if name not in COMPARED_BY:
+            raise ValueError(f"nothing is compared by {name!r}. There are {', '.join(sorted(COMPARED_BY))}")
+        return replace(self, by=name)
 
     def counts_with(self, *titles: str) -> Case:
         """Earns only where the cases of these titles pass, too: for what an answer that computes nothing gets right."""

@@ -20,7 +20,7 @@ from ..exercise.key import Key, KeyCase
 from ..exercise.nested import leaves
 from ..exercise.recording import Recording
 from ..exercise.script import Case
-from .compare_values import agree
+from .compare_values import agree, as_compared
 from .difference import Difference
 from .relation import MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
 
@@ -134,10 +134,11 @@ def _sentence(place: str, pair: Pair, relation: Relation) -> str:
 def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str, Pair]:
     """The wrong tensors of the first output that has some, by what they are called in a sentence."""
     tolerance = held.case.tolerance or 0.0
-    for name, right in held.expected.outputs.items():
+    expected, came = as_compared(held.case, held.expected, seen)
+    for name, right in expected.items():
         if name.startswith("gradients of "):
             continue
-        placed = list(_placed(right, seen.outputs.get(name)))
+        placed = list(_placed(right, came.get(name)))
         wrong = [one.shape != other.shape or not agree(one, other, tolerance) for _, one, other in placed]
         inputs = _inputs(held.case, name, signature) if any(wrong) else {}
         pairs: dict[str, Pair] = {}

@@ -83,7 +83,8 @@ def hmm_forward(log_start: Tensor, log_A: Tensor, log_E: Tensor, seen: Tensor) -
 def viterbi(log_start: Tensor, log_A: Tensor, log_E: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
     """The most probable path of states for each text, (B, T), and its log p(path, seen), (B,).
 
-    Arguments are those of `hmm_forward`. A text that no path can emit has the score −∞, and any path.
+    Arguments are those of `hmm_forward`. Of equally good paths, any may be returned. A text that no path
+    can emit has the score −∞, and any path.
 
     Raises:
         ValueError: the shapes do not fit together.
@@ -179,7 +180,10 @@ def causal_conv1d(x: Tensor, W: Tensor, b: Tensor, dilation: int = 1) -> Tensor:
 
 
 def receptive_field(kernel: int, dilations: Sequence[int]) -> int:
-    """How many inputs an output depends on, behind one causal convolution for each dilation: itself and the past."""
+    """How many inputs lie between the oldest that an output depends on and the newest, both counted.
+
+    There is one causal convolution for each dilation. Inputs count in between, even if no tap meets them.
+    """
     return 1 + (kernel - 1) * sum(dilations)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 
@@ -49,7 +50,7 @@ def ctc_loss(rng):
     exact = torch.tensor([[1, 1, 2], [3, 1, 3]]), torch.tensor([3, 3])
     yield call("just enough frames", frames(2, 4, 4), torch.tensor([4, 3]), *exact)
     yield call("one frame, one label", frames(2, 1, 3), torch.ones(2).long(), torch.tensor([[2], [1]]),
-               torch.tensor([1, 1])).counts_with("one text of two labels")  # fmt: skip
+               torch.tensor([1, 1]), public=True).counts_with("one text of two labels")  # fmt: skip
     tight = torch.tensor([6, 2, 6, 3]), torch.tensor([[1, 2], [1, 1], [2, 2], [3, 3]]), torch.tensor([2, 2, 2, 2])
     log_p = frames(4, 6, 4)
     yield call("a target that does not fit", log_p, *tight, public=True, grad=False)
@@ -106,6 +107,11 @@ def _loss(
     return -add(torch.cat([blanks, labels], 1), 1)
 
 
+def _finite(value, *inputs):
+    losses = _loss(*inputs)
+    return torch.where(losses.isinf(), value, losses)
+
+
 @ctc_loss.misconception(
     "The loss is right. Now print log_p.grad after backward. What is the slope of a logsumexp in which all are -inf?"
 )
@@ -132,6 +138,14 @@ ctc_loss.mistakes(
     "A text without labels has one path, blanks alone. How much does it cost by hand, and by your function? How often "
     "does it count the path?",
     empty_target_counted_twice=lambda *inputs: _loss(*inputs, mask_empty=False),
+)
+
+
+ctc_loss.mistakes(
+    "Take the target 5 5 and two frames. How many paths spell it, and what is −log of their sum? What does your "
+    "function say?",
+    no_loss_for_infinity=partial(_finite, 0.0),
+    **{f"ten_to_the_{n}_for_infinity": partial(_finite, 10.0**n) for n in (9, 10, 20, 30)},
 )
 
 

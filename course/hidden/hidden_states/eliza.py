@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from course.exercise import call, exercise
 from course.reference import hidden_states as reference
@@ -27,7 +28,7 @@ RULES = [
     ),
 )
 def eliza(rng):
-    """Which rule answers, what is exchanged and what is not; whole words, capitals, commas."""
+    """Which rule answers, what is exchanged and what is not; whole words, capitals, commas, spaces, a full stop."""
 
     def said(title, text, rules=None, **settings):
         return call(title, list(rules or RULES), text, **settings)
@@ -41,6 +42,8 @@ def eliza(rng):
     yield said("both ways at once", f"I need my {animal} and you need your {friends}", public=True, weight=2.0)
     yield said("capitals", f"i NEED My {animal}", public=True)
     yield said("a comma behind a word", f"I need you, me, and my, well, {animal}", public=True)
+    yield said("a full stop at the end", "I need my cat.", public=True)
+    yield said("spaces and signs stay", "I need  my cat  and -- you!  ")
     yield said("words within words", f"I need some army {animal} in Miami and yours", weight=2.0)
     yield said("two rules fit", f"my {friends} hates me because I need a {animal}", public=True, weight=2.0)
     yield said("a rule below fits further to the left", f"because of the rain I need a {animal}", weight=2.0)
@@ -59,7 +62,6 @@ def _answered(rules, said, find=re.search, exchange=_whole_words, flags=re.IGNOR
         match = find(pattern, said, flags)
         if match:
             return answer.format(*map(exchange, match.groups()))
-    return ""
 
 
 def _one_after_the_other(text, pattern=r"\b{}\b"):
@@ -84,17 +86,32 @@ def parts_of_words(rules, said):
     return _answered(rules, said, exchange=exchange)
 
 
-@eliza.misconception("Exchange `you, me`. What does your table of words look up when a comma follows?")
-def commas_hide_words(rules, said):
-    def exchange(text):
-        return " ".join(EXCHANGED.get(word.lower(), word) for word in text.split(" "))
-
-    return _answered(rules, said, exchange=exchange)
+def _split(text, at=None):
+    return " ".join(EXCHANGED.get(word.lower(), word) for word in text.split(at))
 
 
-@eliza.misconception("Write the sentence with `I need` in its middle. Where does your pattern look?")
-def at_the_beginning_only(rules, said):
-    return _answered(rules, said, find=re.match)
+eliza.mistakes(
+    "Exchange `you, me`. What does your table of words look up when a comma follows?",
+    commas_hide_words=lambda rules, said: _answered(rules, said, exchange=partial(_split, at=" ")),
+    commas_hide_words_between_spaces=lambda rules, said: _answered(rules, said, exchange=_split),
+)
+
+
+@eliza.misconception("Say `I need my cat.` with its full stop. Does everything that was said come back?")
+def stop_lost(rules, said):
+    return _answered(rules, said.rstrip(".!?"))
+
+
+@eliza.misconception("Say a sentence with two spaces in a row. How many of them come back?")
+def spaces_joined(rules, said):
+    return _answered(rules, said, exchange=lambda text: " ".join(_whole_words(text).split()))
+
+
+eliza.mistakes(
+    "Write the sentence with `I need` in its middle. Where does your pattern look?",
+    at_the_beginning_only=lambda rules, said: _answered(rules, said, find=re.match),
+    whole_sentences_only=lambda rules, said: _answered(rules, said, find=re.fullmatch),
+)
 
 
 @eliza.misconception("Say the same in capitals and in small letters. Do both find a rule, and are both exchanged?")

@@ -16,13 +16,21 @@ from course.reference import hidden_states as reference
     ),
 )
 def receptive_field(rng):
-    """WaveNet's doubling, equal dilations, a kernel of one, and dilations in no order."""
+    """WaveNet's doubling, equal dilations, gaps between the taps, a kernel of one, and dilations in no order."""
     yield call("dilations that double", 3, [1, 2, 4, 8], public=True)
+    yield call("inputs that no tap meets", 3, [3, 9, 3], public=True)
     yield call("one layer", 5, [3])
     yield call("kernel two", 2, [1, 2, 4, 8, 16])
     yield call("the same dilation three times", 3, [2, 2, 2])
     yield call("a kernel of one", 1, [1, 2, 4]).counts_with("dilations that double")
     yield call("some layers", int(rng.integers(3, 8, 1)), rng.integers(2, 20, 5).tolist(), weight=2.0)
+
+
+def _inputs_with_weight(kernel, dilations):
+    reached = {0}
+    for dilation in dilations:
+        reached = {place + i * dilation for place in reached for i in range(kernel)}
+    return len(reached)
 
 
 receptive_field.mistakes(
@@ -42,6 +50,10 @@ receptive_field.mistakes(
 receptive_field.mistakes(
     "Change a dilation from 1 to 4. Does your number change?",
     dilations_not_read=lambda kernel, dilations: 1 + (kernel - 1) * len(dilations),
+)
+receptive_field.mistakes(
+    "One layer has kernel 2 and dilation 4. How many inputs lie between its two taps, and does your number count them?",
+    gaps_left_out=_inputs_with_weight,
 )
 receptive_field.mistakes(
     "Two layers both look at the present. How often do you count it?",

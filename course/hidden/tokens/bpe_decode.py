@@ -19,6 +19,8 @@ def bpe_decode(rng):
     yield call("pieces of letters", [b"h", b"ug", b" p", b"un"], public=True)
     yield call("a character in two pieces", [b"n", b"\xc3", b"\xa9", b" n\xc3", b"\xa9e"], public=True)
     yield call("half a character", [b"n", b"\xc3", b" n"], public=True)
+    yield call("white space at both ends", [b" a", b"\t\r\n", b"b ", b"\r\n"], public=True)
+    yield call("characters that look like nothing, or like others", [b"\xef\xbb\xbfn\xcc\x83", b"\xc2\xa0\x00"])
     text = f"{drawn_text(rng, 'abé🙂', 23)}\n  10.5"
     merges = reference.train_bpe(drawn_text(rng, "abé🙂", 31), 9)
     yield call("what bpe_encode made of a text", reference.bpe_encode(text, merges), weight=2.0)
@@ -46,6 +48,15 @@ def piece_by_piece_and_strict(pieces):
 @bpe_decode.misconception("Bytes that are no text should leave a sign in the answer. Print what b'n\\xc3 n' becomes.")
 def broken_bytes_dropped(pieces):
     return b"".join(pieces).decode("utf-8", errors="ignore")
+
+
+bpe_decode.mistakes(
+    "Decode [b' a\\r\\n'] and compare it with the bytes, sign by sign. What has become of the spaces and line ends?",
+    stripped=lambda pieces: b"".join(pieces).decode("utf-8", errors="replace").strip(),
+    line_ends_changed=lambda pieces: "\n".join(
+        b"".join(pieces).decode("utf-8", errors="replace").replace("\r\n", "\n").split("\r")
+    ),
+)
 
 
 @bpe_decode.misconception("Where do the spaces of your text come from? The pieces bring their own.")

@@ -23,6 +23,8 @@ def bpe_encode(rng):
     yield call("the worked example", f"{WORKED_EXAMPLE} thugs", reference.train_bpe(WORKED_EXAMPLE, 6), public=True)
     order = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"e", b"f"), (b"d", b"e")]
     yield call("the earlier merge, not the longer piece", "abd abc def abab", order, public=True)
+    twice = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    yield call("a piece that could be made in two ways", "abc bc cabc", twice, public=True)
     yield call("several spaces", "a    b  c", [(b" ", b" ")], public=True)
     merges = reference.train_bpe(drawn_text(rng, "abcd", 199), 41)
     yield call("another text of the same letters", drawn_text(rng, "abcd", 61, 9), merges, weight=3.0)
@@ -31,6 +33,8 @@ def bpe_encode(rng):
     yield call("accents and emoji", f"né ñandú 🙂🙂 {drawn_text(rng, 'éñ🙂', 17)}", learned, weight=2.0)
     spaces = "a    b      c\n\n\n\nd        e " * 3
     yield call("spaces", f"{spaces} {drawn_text(rng, 'ab', 11)}   .", reference.train_bpe(spaces, 7), weight=2.0)
+    ends = reference.train_bpe("  Ab ab AB ab\nAb\n  Ab  \n\n", 9)
+    yield call("capitals, and white space at both ends", "  AB Ab ab  \n\n", ends)
     yield call("no merges", drawn_text(rng, "aéz", 5), [], weight=0.5).counts_with("the worked example")
     yield call("no text", "", merges, weight=0.25).counts_with("the worked example")
 
@@ -84,6 +88,20 @@ def last_merge_first(text, merges):
         return word
 
     return _encoded(text, latest)
+
+
+@bpe_encode.misconception(
+    "Encode `abc` with the merges a·b, b·c and a·bc. Which pair makes your last piece, and which merge joins that pair?"
+)
+def any_pair_that_makes_a_known_piece(text, merges):
+    rank = {first + second: place for place, (first, second) in enumerate(merges)}
+
+    def joined(word):
+        while known := [pair for pair in pairwise(word) if pair[0] + pair[1] in rank]:
+            word = reference.merge_pair(word, min(known, key=lambda pair: rank[pair[0] + pair[1]]))
+        return word
+
+    return _encoded(text, joined)
 
 
 @bpe_encode.misconception(

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 from course.exercise import call, exercise
-from course.hidden.tokens.scaffold import WORKED_EXAMPLE, drawn_text, words
+from course.hidden.tokens.scaffold import WORKED_EXAMPLE, count_without_overlaps, drawn_text, words
 from course.reference import tokens as reference
 
 
@@ -41,6 +41,11 @@ def each_word_counted_once(words):
     return Counter(pair for word in words for pair in pairwise(word))
 
 
+@count_pairs.misconception("Two words hold the pair (h, u). What does your table say after the first, and after both?")
+def the_last_word_alone(words):
+    return Counter({pair: count for word, count in words.items() for pair in pairwise(word)})
+
+
 @count_pairs.misconception("Count for the two words `ab` and `cd` by hand. Is (b, c) among your pairs?")
 def across_words(words):
     return Counter(pairwise(piece for word in words.elements() for piece in word))
@@ -55,15 +60,10 @@ def each_pair_once_a_word(words):
     return pairs
 
 
-@count_pairs.misconception("How many pairs of neighbours has a·a·a? Every neighbour counts, overlapping or not.")
-def no_overlaps(words):
-    pairs = Counter()
-    for word, count in words.items():
-        place = 0
-        while place < len(word) - 1:
-            pairs[word[place], word[place + 1]] += count
-            place += 2 if word[place] == word[place + 1] else 1
-    return pairs
+count_pairs.mistakes(
+    "How many pairs of neighbours has a·a·a? Every neighbour counts, overlapping or not.",
+    no_overlaps=count_without_overlaps,
+)
 
 
 @count_pairs.misconception("What are the two pieces of your key? (ab, c) and (a, bc) are different pairs.")

@@ -15,13 +15,15 @@ from course.reference import tokens as reference
     ),
 )
 def merge_pair(rng):
-    """The pair at both ends, twice, in runs, and nowhere; pairs whose bytes, joined, look like other pieces."""
+    """The pair at both ends, twice, in runs, and nowhere; pairs whose bytes look like other pieces or their ends."""
 
     def case(title, word, pair, **options):
         return call(title, tuple(word), tuple(pair), **options)
 
     yield case("one merge of the worked example", [b"h", b"u", b"g", b"s"], [b"u", b"g"], public=True)
     yield case("three of a kind", [b"a"] * 3, [b"a", b"a"], public=True)
+    yield case("a piece that ends as the pair begins", [b"ba", b"b", b"a", b"b"], [b"a", b"b"], public=True)
+    yield case("pieces that hold any byte", [bytes([byte]) for byte in range(256)], [b"a", b"b"])
     a, b, c = (bytes([byte]) for byte in rng.permutation(256)[:3].tolist())
     yield case("at both ends and in the middle", [a, b, c, a, b, a, c, a, b], [a, b], weight=2.0)
     yield case("a run of five", [c, a, a, a, a, a, b], [a, a])
@@ -74,6 +76,18 @@ def from_the_right(word, pair):
 @merge_pair.misconception("Is (ab, c) the same pair as (a, bc)? Which of the two does your comparison see?")
 def compares_the_joined_bytes(word, pair):
     return _walk(word, lambda first, second: first + second == pair[0] + pair[1])
+
+
+def _replaced(word, pair, mark):
+    return tuple(mark.join(word).replace(mark.join(pair), b"".join(pair)).split(mark))
+
+
+merge_pair.mistakes(
+    "Merge (a, b) in ba·b. Does your comparison see whole pieces, or only where they touch?",
+    replaced_between_blanks=lambda word, pair: _replaced(word, pair, b" "),
+    replaced_between_zeros=lambda word, pair: _replaced(word, pair, b"\0"),
+    replaced_between_long_marks=lambda word, pair: _replaced(word, pair, b"<mark>"),
+)
 
 
 @merge_pair.misconception("Print the last piece of the word and of your answer, where the pair is not at the end.")

@@ -12,6 +12,9 @@ from course.reference.tokens import Pair, Word, as_bytes, count_pairs, merge_pai
 Best = Callable[[Counter[Pair], dict[bytes, int]], Pair | None]
 """Chooses the next pair by counts and by the numbers of pieces; None ends the training."""
 
+Count = Callable[[Counter[Word]], Counter[Pair]]
+"""Counts the pairs of words."""
+
 WORKED_EXAMPLE = "hug hug hug pug pun pun bun hugs"
 """The notebook's worked example."""
 
@@ -27,12 +30,23 @@ def drawn_text(rng: Rng, letters: str, count: int, longest: int = 5) -> str:
     return " ".join("".join(rng.choice(letters) for _ in range(length)) for length in lengths)
 
 
-def trained(counts: Counter[Word], merges: int, best: Best) -> list[Pair]:
+def count_without_overlaps(words: Counter[Word]) -> Counter[Pair]:
+    """Pairs as often as they could be joined: a·a·a holds (a, a) once."""
+    pairs: Counter[Pair] = Counter()
+    for word, count in words.items():
+        place = 0
+        while place < len(word) - 1:
+            pairs[word[place], word[place + 1]] += count
+            place += 2 if word[place] == word[place + 1] else 1
+    return pairs
+
+
+def trained(counts: Counter[Word], merges: int, best: Best, count: Count = count_pairs) -> list[Pair]:
     """The loop of `train_bpe` over words that are counted already."""
     number = {bytes([byte]): byte for byte in range(256)}
     learned: list[Pair] = []
     while len(learned) < merges:
-        pairs = count_pairs(counts)
+        pairs = count(counts)
         if not pairs or (pair := best(pairs, number)) is None:
             break
         learned.append(pair)

@@ -30,7 +30,9 @@ def skip_gram_loss(rng):
     E = torch.tensor([[1.0, 0.0], [3.0, 1.0], [0.0, 2.0]]).double()
     O = torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, -1.0]]).double()
     yield call("the worked example", E, O, one, one, torch.tensor([[1, 2]]), public=True)
-    yield case("one word of noise", 5, 1, 7, 3)
+    two = torch.tensor([1])
+    yield call("a batch of one, its context among the noise", E, O, two, two, torch.tensor([[0, 1, 0]]), public=True)
+    yield case("one word of noise", 5, 1, 7, 3, public=True)
     yield case("as many of everything", 5, 5, 5, 5, weight=2.0)
     yield case("a larger batch", 41, 7, 13, 3, weight=2.0)
     yield case("float32", 11, 3, 5, 2, dtype=torch.float32, public=True)
@@ -108,10 +110,16 @@ def noise_against_the_context(E, O, centre, context, negative):
     return _cost(seen, (O[negative] * O[context][:, None]).sum(-1))
 
 
-@skip_gram_loss.misconception("What are the sigmoid of −1,000 and its logarithm, on a computer? Print both.")
-def logarithm_of_zero(E, O, centre, context, negative):
+def _by_probabilities(of_noise, E, O, centre, context, negative):
     seen, noise = _scores(E, O, centre, context, negative)
-    return -(seen.sigmoid().log() + (-noise).sigmoid().log().sum(-1)).mean()
+    return -(seen.sigmoid().log() + of_noise(noise).log().sum(-1)).mean()
+
+
+skip_gram_loss.mistakes(
+    "What are the sigmoid of −1,000 and its logarithm, on a computer? Print both.",
+    logarithm_of_zero=lambda *inputs: _by_probabilities(lambda noise: (-noise).sigmoid(), *inputs),
+    logarithm_of_one_minus_one=lambda *inputs: _by_probabilities(lambda noise: 1 - noise.sigmoid(), *inputs),
+)
 
 
 @skip_gram_loss.misconception(

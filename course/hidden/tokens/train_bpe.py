@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from course.data import words_of
 from course.exercise import call, exercise
-from course.hidden.tokens.scaffold import WORKED_EXAMPLE, drawn_text, oldest, trained, words
+from course.hidden.tokens.scaffold import WORKED_EXAMPLE, count_without_overlaps, drawn_text, oldest, trained, words
 from course.reference import tokens as reference
 
 
@@ -22,12 +23,14 @@ def train_bpe(rng):
     """Ties by age in every text; runs, accents, signs and spaces; merges that run out."""
     yield call("the worked example", WORKED_EXAMPLE, 6, public=True)
     yield call("ties, and no more than they ask for", "cd ab ba dc cd ab ba dc xyxyx yxyxy", 9, public=True)
+    yield call("pairs that overlap", "aaaa bc bc", 1, public=True)
     yield call("a drawn text", drawn_text(rng, "abcde", 211), 31, weight=3.0)
     yield call("many equally common pairs", drawn_text(rng, "abcdefghijklmn", 53, 4), 23, weight=2.0)
     yield call("runs of one letter", drawn_text(rng, "aab", 67, 7), 17, weight=2.0)
     accents = drawn_text(rng, "éèñaı🙂", 41)
     yield call("accents and emoji", f"né née naïve\n{accents}\n{accents}", 29, weight=2.0)
     yield call("digits, signs and spaces", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
+    yield call("capitals, and white space at both ends", "  Ab ab AB ab\nAb\n  Ab  \n\n", 9)
     yield call("nothing is left to merge", f"{drawn_text(rng, 'ab', 5, 3)} ab", 97).counts_with("a drawn text")
     yield call("no merges", WORKED_EXAMPLE, 0, weight=0.25).counts_with("a drawn text")
     yield call("no text", "", 7, weight=0.25).counts_with("a drawn text")
@@ -59,6 +62,37 @@ def counted_once(text, merges):
     pairs = reference.count_pairs(words(text))
     ranked = sorted(pairs, key=lambda pair: (-pairs[pair], pair))
     return ranked[:merges]
+
+
+@train_bpe.misconception("How many pairs of neighbours has a·a·a·a? Every neighbour counts, overlapping or not.")
+def no_overlaps(text, merges):
+    return trained(words(text), merges, oldest, count_without_overlaps)
+
+
+def _with_stale_counts(text, merges, only_what_is_left=False):
+    """New pairs come into the table after each merge, and those that it took apart stay as they were counted."""
+    counts, number, learned = words(text), {bytes([byte]): byte for byte in range(256)}, []
+    table = reference.count_pairs(counts)
+    while len(learned) < merges:
+        there = reference.count_pairs(counts) if only_what_is_left else table
+        if not (known := Counter({pair: table[pair] for pair in there})):
+            break
+        pair = oldest(known, number)
+        joined = pair[0] + pair[1]
+        learned.append(pair)
+        number[joined] = len(number)
+        counts = Counter({reference.merge_pair(word, pair): count for word, count in counts.items()})
+        del table[pair]
+        table.update({pair: n for pair, n in reference.count_pairs(counts).items() if joined in pair})
+    return learned
+
+
+train_bpe.mistakes(
+    "Merge u·g in the worked example. How often does (h, u) stand in the words afterwards, and how often does your "
+    "table of counts have it?",
+    stale_counts=_with_stale_counts,
+    stale_counts_of_pairs_that_are_left=partial(_with_stale_counts, only_what_is_left=True),
+)
 
 
 @train_bpe.misconception(

@@ -27,6 +27,9 @@ def wordpiece_encode(rng):
     yield call("a shorter piece would have led on", "abcd", dead, weight=2.0).counts_with("many drawn words")
     yield call("capitals are other letters", "Pug", VOCAB, weight=0.5).counts_with("many drawn words")
     yield call("the unknown need not be in the vocabulary", "xyz", {"x", "##y"}).counts_with("many drawn words")
+    yield call("a word of 230 letters", "un" + 57 * "ning", VOCAB, public=True)
+    # Whoever looks for `##b` in the vocabulary letter by letter finds `#`, and `#b` behind it.
+    yield call("pieces made of the mark", "ab", {"a", "#", "###b"}).counts_with("many drawn words")
     yield call("accents", "née", {"n", "né", "##é", "##e", "##ée"})
     yield call("no letters", "", VOCAB, weight=0.25).counts_with("many drawn words")
     yield (
@@ -73,6 +76,27 @@ wordpiece_encode.mistakes(
     marked_at_the_beginning=lambda word, vocab: _walk(word, vocab, first="##"),
     not_marked_inside=lambda word, vocab: _walk(word, vocab, inside=""),
 )
+wordpiece_encode.mistakes(
+    "Encode a word of 230 letters. Does the text set a limit to the length of a word?",
+    long_words_unknown=lambda word, vocab: _walk(word, vocab) if len(word) <= 100 else ["[UNK]"],
+)
+
+
+@wordpiece_encode.misconception(
+    "Encode `ab` with the pieces a, # and ###b, and print what is left after each piece. Does a `#` of the rest belong "
+    "to the word?"
+)
+def mark_read_as_letters(word, vocab):
+    pieces = []
+    while word:
+        end = next((end for end in range(len(word), 0, -1) if word[:end] in vocab), None)
+        if end is None or len(pieces) > 300:  # with the pieces a and # it never ends
+            return ["[UNK]"]
+        pieces.append(word[:end])
+        word = f"##{word[end:]}" if word[end:] else ""
+    return pieces
+
+
 wordpiece_encode.mistakes(
     "Two pieces fit at the same place. Which one does your loop meet first?",
     the_shortest_piece=lambda word, vocab: _walk(word, vocab, shortest=True),

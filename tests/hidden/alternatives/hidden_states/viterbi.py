@@ -33,6 +33,37 @@ def from_the_end(log_start, log_A, log_E, seen):
     return torch.stack(path, 1), score
 
 
+def emission_added_first(log_start, log_A, log_E, seen):
+    """Steps that hold the emission of the state they lead to. Rounding chooses another one of equally good paths."""
+    emitted = log_E.T[seen]
+    best, came = log_start + emitted[:, 0], []
+    for t in range(1, seen.shape[1]):
+        best, state = (best[:, :, None] + (log_A + emitted[:, t][:, None, :])).max(1)
+        came.append(state)
+    score, state = best.max(1)
+    path = [state]
+    for before in reversed(came):
+        path.insert(0, before.gather(1, path[0][:, None]).squeeze(1))
+    return torch.stack(path, 1), score
+
+
+def rescaled_at_each_step(log_start, log_A, log_E, seen):
+    """Probabilities, divided by the largest one at each step; the logarithms of these make the score."""
+    start, A, emitted = log_start.exp(), log_A.exp(), log_E.exp().T[seen]
+    best, score, came = start * emitted[:, 0], torch.zeros(len(seen), dtype=log_A.dtype), []
+    for t in range(1, seen.shape[1]):
+        best, state = (best[:, :, None] * A).max(1)
+        best = best * emitted[:, t]
+        largest = best.amax(1, keepdim=True)
+        score = score + largest[:, 0].log()
+        best = best / torch.where(largest > 0, largest, 1.0)
+        came.append(state)
+    path = [best.argmax(1)]
+    for before in reversed(came):
+        path.append(before[torch.arange(len(seen)), path[-1]])
+    return torch.stack(path[::-1], 1), score + best.amax(1).log()
+
+
 def text_by_text(log_start, log_A, log_E, seen):
     paths, scores = [], []
     for text in seen:
@@ -49,4 +80,10 @@ def text_by_text(log_start, log_A, log_E, seen):
     return torch.tensor(paths), torch.stack(scores)
 
 
-ALTERNATIVES = [carries_whole_paths, from_the_end, text_by_text]
+ALTERNATIVES = [
+    carries_whole_paths,
+    from_the_end,
+    emission_added_first,
+    rescaled_at_each_step,
+    text_by_text,
+]

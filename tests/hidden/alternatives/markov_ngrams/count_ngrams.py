@@ -50,4 +50,19 @@ def counted_by_extending(tokens, n):
     return Counter(grams)
 
 
-ALTERNATIVES = [counted_one_by_one, counted_through_a_queue, counted_by_numpy, counted_by_extending]
+def counted_in_a_dict(tokens, n):
+    if n < 1:
+        raise ValueError("no window")
+    counts = {}
+    for window in zip(*(tokens[k:] for k in range(n)), strict=False):
+        counts[window] = counts.get(window, 0) + 1
+    return counts
+
+
+ALTERNATIVES = [
+    counted_one_by_one,
+    counted_through_a_queue,
+    counted_by_numpy,
+    counted_by_extending,
+    counted_in_a_dict,
+]

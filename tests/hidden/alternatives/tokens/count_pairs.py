@@ -26,4 +26,12 @@ def every_token_by_itself(words):
     return Counter(pair for word in words.elements() for pair in pairwise(word))
 
 
-ALTERNATIVES = [place_by_place, sum_of_counters, every_token_by_itself]
+def in_a_dict(words):
+    pairs = {}
+    for word, count in words.items():
+        for pair in pairwise(word):
+            pairs[pair] = pairs.get(pair, 0) + count
+    return pairs
+
+
+ALTERNATIVES = [place_by_place, sum_of_counters, every_token_by_itself, in_a_dict]

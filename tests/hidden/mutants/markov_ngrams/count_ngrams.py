@@ -20,10 +20,6 @@ def wraps_around(tokens, n):
     return Counter(tuple(tokens[(i + k) % len(tokens)] for k in range(n)) for i in range(len(tokens)))
 
 
-def a_plain_dict(tokens, n):
-    return dict(reference.count_ngrams(tokens, n))
-
-
 def lists_of_pairs(tokens, n):
     return reference.count_ngrams(tokens, n).most_common()
 
@@ -57,7 +53,6 @@ def accepts_nothing(tokens, n):
 MUTANTS = [
     misses_the_first,
     wraps_around,
-    a_plain_dict,
     lists_of_pairs,
     shares_for_counts,
     pairs_whatever_n,

@@ -22,4 +22,19 @@ def all_but_the_last_merge(text, merges):
     return reference.bpe_encode(text, merges[:-1])
 
 
-MUTANTS = [as_text, a_list_for_each_word, each_word_stripped, all_but_the_last_merge]
+def in_small_letters(text, merges):
+    return reference.bpe_encode(text.lower(), merges)
+
+
+def text_stripped(text, merges):
+    return reference.bpe_encode(text.strip(), merges)
+
+
+MUTANTS = [
+    as_text,
+    a_list_for_each_word,
+    each_word_stripped,
+    all_but_the_last_merge,
+    in_small_letters,
+    text_stripped,
+]

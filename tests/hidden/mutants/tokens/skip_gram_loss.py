@@ -22,4 +22,10 @@ def cosine_for_product(E, O, centre, context, negative):
     return reference.skip_gram_loss(*unit, centre, context, negative)
 
 
-MUTANTS = [first_word_of_noise_only, noise_without_gradient, cosine_for_product]
+def noise_that_is_the_context_left_out(E, O, centre, context, negative):
+    e = E[centre]
+    noise = logsigmoid(-(O[negative] * e[:, None]).sum(-1)) * (negative != context[:, None])
+    return -(logsigmoid((e * O[context]).sum(-1)) + noise.sum(-1)).mean()
+
+
+MUTANTS = [noise_that_is_the_context_left_out, first_word_of_noise_only, noise_without_gradient, cosine_for_product]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from course.hidden.tokens.scaffold import oldest, trained, words
 
 
@@ -26,23 +24,19 @@ def longest_first(text, merges):
     return trained(words(text), merges, lambda pairs, number: max(pairs, key=lambda p: (pairs[p], len(p[0] + p[1]))))
 
 
-def counts_that_are_not_taken_off(text, merges):
-    """The new pairs are added, and the old ones never leave."""
-    total = Counter()
+def in_small_letters(text, merges):
+    return trained(words(text.lower()), merges, oldest)
 
-    def best(pairs, number):
-        for pair, count in pairs.items():
-            total[pair] = max(total[pair], count)
-        known = {pair: count for pair, count in total.items() if pair in pairs}
-        return oldest(Counter(known), number)
 
-    return trained(words(text), merges, best)
+def text_stripped(text, merges):
+    return trained(words(text.strip()), merges, oldest)
 
 
 MUTANTS = [
+    in_small_letters,
+    text_stripped,
     one_merge_too_few,
     younger_second_half,
     joined_pieces_for_pairs,
     longest_first,
-    counts_that_are_not_taken_off,
 ]

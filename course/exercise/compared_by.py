@@ -1,0 +1,37 @@
+"""Functions that say what a result is compared by where right results differ, such as a path's probability.
+
+Each takes a result and the arguments of its call, and returns what stands in the result's place in the comparison. Of
+a result that it cannot read it raises, and then the result itself is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+UNREADABLE = (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError)
+"""What such a function raises where a result is of another kind or size."""
+
+
+def log_p_of_path(result: Any, log_start: Tensor, log_A: Tensor, log_E: Tensor, seen: Tensor) -> dict[str, Any]:
+    """The log-probability of each path of a hidden Markov model with its text (B,), beside the score that came.
+
+    `result` is paths (B, T) and scores. Tables and texts are those of `hmm_forward`. A path that leaves the states has
+    probability zero.
+
+    Raises:
+        ValueError: the paths are not a LongTensor of the texts' shape.
+    """
+    path, score = result
+    if path.shape != seen.shape or path.dtype != torch.long:
+        raise ValueError(f"expected paths of shape {tuple(seen.shape)}, got {tuple(path.shape)}")
+    start, A, E = (table.detach().double() for table in (log_start, log_A, log_E))
+    i = path.detach().clamp(0, len(start) - 1)
+    log_p = start[i[:, 0]] + A[i[:, :-1], i[:, 1:]].sum(1) + E[i, seen].sum(1)
+    return {"log p of the path": log_p.masked_fill((i != path).any(1), -torch.inf), "the score": score}
+
+
+COMPARED_BY: dict[str, Callable[..., Any]] = {function.__name__: function for function in (log_p_of_path,)}

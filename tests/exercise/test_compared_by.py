@@ -1,0 +1,57 @@
+"""What results are compared by where right ones differ: a path by its probability, in any of its equally good forms."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course.exercise.compared_by import UNREADABLE, log_p_of_path
+from course.exercise.key import KeyCase
+from course.exercise.recording import Recording
+from course.exercise.script import call
+from course.judge.compare import difference
+
+START = torch.tensor([1.0, 0.0], dtype=torch.float64).log()
+A = torch.tensor([[0.5, 0.5], [1.0, 0.0]], dtype=torch.float64).log()
+E = A.clone()
+SEEN = torch.tensor([[0, 0, 0, 1]])
+BEST = torch.tensor([2.0**-6], dtype=torch.float64).log()
+TIED = [[0, 1, 0, 0]], [[0, 0, 1, 0]]
+
+
+def told(path, score=BEST):
+    case = call("case", START, A, E, SEEN, tolerance=1e-6, grad=False).compare_by("log_p_of_path")
+    right = Recording({"out": (torch.tensor(TIED[0]), BEST)})
+    return difference(KeyCase(case, lambda: right, lambda name: Recording()), Recording({"out": (path, score)}))
+
+
+@pytest.mark.parametrize("path", TIED)
+def test_equally_good_paths_pass(path):
+    assert told(torch.tensor(path)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "score", "words"),
+    [
+        (torch.tensor([[0, 0, 0, 0]]), BEST, "at 'log p of the path', got -4.85203, which is too small"),
+        (torch.tensor([[0, 1, 1, 0]]), BEST, "at 'log p of the path', got an infinite number"),
+        (torch.tensor([[0, 1, 0, 2]]), BEST, "at 'log p of the path', got an infinite number"),
+        (torch.tensor(TIED[1]), -BEST, "at 'the score', got"),
+        (torch.tensor(TIED[1]).T, BEST, "in result 1 of 2, expected the shape (1, 4), got (4, 1)"),
+        (torch.tensor(TIED[1]).double(), BEST, "in result 1 of 2, expected the dtype int64, got float64"),
+        (TIED[1], BEST, "in result 1 of 2, expected a tensor of shape (1, 4), got a list"),
+    ],
+)
+def test_what_a_worse_path_hears(path, score, words):
+    assert words in told(path, score).message
+
+
+@pytest.mark.parametrize("result", [None, 3, torch.zeros(2), (None, None), {}, "ab", torch.zeros(2, 1, 4)])
+def test_what_cannot_be_read_is_compared_as_it_is(result):
+    with pytest.raises(UNREADABLE):
+        log_p_of_path(result, START, A, E, SEEN)
+
+
+def test_only_a_function_that_exists_can_be_named():
+    with pytest.raises(ValueError, match="There are log_p_of_path"):
+        call("case").compare_by("log_p_of_paths")

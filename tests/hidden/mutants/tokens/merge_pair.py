@@ -1,0 +1,21 @@
+"""Wrong answers to `merge_pair` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import re
+
+from course.reference.tokens import merge_pair
+
+
+def a_list(word, pair):
+    """No key of a Counter, as `train_bpe` needs one."""
+    return list(merge_pair(word, pair))
+
+
+def by_a_regular_expression(word, pair):
+    """As the paper's own code does it, for pieces without blanks."""
+    pattern = re.compile(rb"(?<!\S)" + re.escape(b" ".join(pair)) + rb"(?!\S)")
+    return tuple(pattern.sub(lambda _: b"".join(pair), b" ".join(word)).split(b" "))
+
+
+MUTANTS = [a_list, by_a_regular_expression]
