@@ -77,7 +77,7 @@ from course.data import copying
 #
 # ### Exercise: `linear_attention` (about 15 minutes)
 #
-# Write the causal layer for whole texts. A token sees itself and everything before it. There is no $1/\sqrt D$. You may add up $S$ and $z$ with `cumsum`, or make the matrix of weights and mask it. Both are right, and they are expensive in different ways. You may add an epsilon of at most $10^{-6}$ to the divisor. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
+# Write the causal layer for whole texts. A token sees itself and everything before it. There is no $1/\sqrt D$. You may add up $S$ and $z$ with `cumsum`, or make the matrix of weights and mask it. Both are right, and they are expensive in different ways. You may add at most $10^{-6}$ to the divisor, or keep it from falling below $10^{-6}$. A larger bound changes the result where $\phi$ is small. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
 
 
 # %% solution="linear_attention"
@@ -105,7 +105,7 @@ print(linear_attention(q, k, v).flatten())
 #
 # ### Exercise: `linear_attention_step` (about 10 minutes)
 #
-# Read one token. `state` is the pair $(S, z)$, and it holds zeros before the first token. Return `(out, (S, z))`, with the new $S$ and $z$. Leave the old state as it is, because two texts may go on from it. Gradients flow through the state.
+# Read one token. `state` is the pair $(S, z)$, and it holds zeros before the first token. Return `(out, (S, z))`, with the new $S$ and $z$. Leave the old state as it is, because two texts may go on from it. Gradients flow through the state. As before, you may add at most $10^{-6}$ to the divisor.
 
 
 # %% solution="linear_attention_step"
@@ -226,7 +226,7 @@ print("largest difference:", (convolved - ssm_scan(*system, x)).abs().max().item
 #
 # ### Exercise: `selective_scan` (about 20 minutes)
 #
-# Use `delta` and `A` as they are. No number of `delta` is below 0, and all of `A` are. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products **underflow**, which means that they are rounded to 0.
+# Use `delta` and `A` as they are. No number of `delta` is below 0, and all of `A` are. Loop over the tokens, take them apart with `x.unbind(1)`, and compute the factors of each step within the loop. Dividing by a product of all factors looks tempting, but such products **underflow**, which means that they are rounded to 0. The result has the dtype of `x`. You may compute in float32 inside, as Mamba's code does.
 
 
 # %% solution="selective_scan"
@@ -553,7 +553,7 @@ check("wkv", wkv)
 #
 # ### Exercise: `route` (about 10 minutes)
 #
-# Return the weights and the numbers of the chosen experts, best first. Both have the shape $(N, k)$ for $N$ tokens, for $k = 1$ as well.
+# Return the weights and the numbers of the chosen experts, best first. Both have the shape $(N, k)$ for $N$ tokens, for $k = 1$ as well. The weights have the dtype of `logits`. They must be right for logits in the hundreds, too. If you divide by a sum, you may add at most $10^{-6}$ to it. Of experts with equal logits, you may choose any.
 
 
 # %% solution="route"

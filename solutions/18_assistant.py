@@ -125,7 +125,7 @@ show.assistant.learned_tokens(ids, learned)
 #
 # ### Exercise: `sequence_log_prob` (about 15 minutes)
 #
-# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Results must be finite for logits in the thousands. Do not use `F.cross_entropy` or `F.nll_loss`.
+# Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Results must be finite for logits in the thousands. Do not use `F.cross_entropy` and `F.nll_loss`, or their layers `nn.CrossEntropyLoss` and `nn.NLLLoss`.
 
 
 # %% solution="sequence_log_prob"
@@ -216,7 +216,7 @@ for question in (
 #
 # ### Exercise: `stretch` (about 10 minutes)
 #
-# Give each row room for $N$ patches. The image token is repeated, and nothing is learned there. Each row has its own place for it. Raise a `ValueError` if a row has no image token, or several.
+# Give each row room for $N$ patches. The image token is repeated, and nothing is learned there, even if `learned` is True at the image token. Each row has its own place for it. Raise a `ValueError` if a row has no image token, or several.
 
 
 # %% solution="stretch"

@@ -22,7 +22,7 @@ from ..exercise.recording import Recording
 from ..exercise.script import Case
 from .compare_values import agree, as_compared
 from .difference import Difference
-from .relation import MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
+from .relation import EXACT, MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
 
 ENOUGH_BITS = 24.0
 """A relation is said where numbers that tell it from a right answer hold so many bits, in all failing cases together:
@@ -106,12 +106,13 @@ def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
 def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]) -> dict[int, Relation]:
     """The relation in every one of the cases that can tell; empty where it fails in one.
 
-    A case whose wrong numbers say too little by themselves, zeros alone say, cannot tell where others can.
+    A case whose wrong numbers say too little by themselves, zeros alone say, cannot tell where others can. Nor can one
+    that is nearly right, unless the relation is an exact one.
     """
     held: dict[int, Relation] = {}
     most = max(pair.bits(pair.wrong) for pair in pairs.values())
     for position, pair in pairs.items():
-        one = relation(pair)
+        one = Relation("", 0.0) if pair.is_nearly_right and relation not in EXACT else relation(pair)
         if one is None and pair.bits(pair.wrong) < ENOUGH_BITS <= most:
             continue
         kinds = {other.kind for other in held.values()} - {""}

@@ -66,6 +66,11 @@ class Pair:
         """Whether two computed tensors are the same numbers."""
         return one.shape == other.shape and agree(one, other, max(self.tolerance, 1e-9) * SLACK)
 
+    @cached_property
+    def is_nearly_right(self) -> bool:
+        """Whether it is so little wrong that relations, which are compared loosely, hold of the right numbers, too."""
+        return self.right.is_floating_point() and self.agree(self.expected, self.seen)
+
     def bits(self, where: Tensor) -> float:
         """How much the answer's numbers at these places tell.
 
@@ -479,6 +484,9 @@ RELATIONS: tuple[Callable[[Pair], Relation | None], ...] = (
     in_another_order,
 )
 """The likeliest first."""
+
+EXACT = {constant, factor, right_by_a_mask, right_in_part}
+"""Those that also tell something of what is nearly right."""
 
 
 def _axes(pair: Pair) -> list[int]:

@@ -18,6 +18,8 @@ from course.exercise.values import Other, plain
 from .forged import twisted
 
 HALF = torch.tensor([0.5, 0.5], dtype=torch.float64)
+SCORES, TWICE, FIRST_TWO = torch.tensor([[0.0, 2, 2, 2]]), torch.tensor([[0.5, 0.5]]), torch.tensor([[1, 2]])
+LAST_TWO = {EXPECTED: {"out": (TWICE, torch.tensor([[3, 2]]))}}
 TEXTS = [[(1,), (2,)], [(9,)]]
 TRUE_PAIRS = ([((1,), (2,))], torch.tensor([1]))
 
@@ -31,6 +33,15 @@ CASES = [
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.ones(3, 2)}),
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.eye(3)}),
     ("rows_follow", {"rows": torch.tensor([1, 0])}, {"out": torch.eye(2)}, {"out": torch.eye(2)[[0, 1, 0]]}),
+    *(
+        ("chooses_the_best", {"scores": SCORES}, {"out": (TWICE, FIRST_TWO), **LAST_TWO}, {"out": bad, **LAST_TWO})
+        for bad in (
+            (TWICE, torch.tensor([[1, 1]])),
+            (TWICE, torch.tensor([[1, 0]])),
+            (TWICE, torch.tensor([[0, 1]])),
+            (TWICE + 0.1, FIRST_TWO),
+        )
+    ),
     (
         "one_pair_for_each_neighbour",
         {"documents": TEXTS},

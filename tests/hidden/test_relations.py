@@ -396,6 +396,83 @@ def wherever_the_name_occurs(model, r, alpha, targets):
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
+# -- linear_time and assistant -----------------------------------------------------------------------------------------
+
+
+@hears("linear_attention", "Is it φ(q)·φ(k), or a bound?")
+def normaliser_of_xlstm(q, k, v):
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    S, z = torch.einsum("btd,bte->btde", k, v).cumsum(1), k.cumsum(1)
+    n = torch.maximum((q * z).sum(-1).abs(), torch.ones(()))
+    return torch.einsum("btd,btde->bte", q, S) / n[..., None]
+
+
+@hears("wkv", "is the bonus still in it?")
+def sums_of_the_output_go_on(k, v, w, u):
+    top, total, count, outs = torch.full_like(k[:, 0], -1e38), 0.0, 0.0, []
+    for k_t, v_t in zip(k.unbind(1), v.unbind(1), strict=True):
+        high = torch.maximum(top, k_t + u)
+        total = torch.exp(top - high) * total + torch.exp(k_t + u - high) * v_t
+        count = torch.exp(top - high) * count + torch.exp(k_t + u - high)
+        outs.append(total / count)
+        top = high - w
+    return torch.stack(outs, dim=1)
+
+
+@hears("prefix_scan", "the first at [0, 1024, 0]")
+def window_of_a_thousand(a, b):
+    for s in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
+        b = torch.cat([b[:, :s], a[:, s:] * b[:, :-s] + b[:, s:]], dim=1)
+        a = torch.cat([a[:, :s], a[:, s:] * a[:, :-s]], dim=1)
+    return b
+
+
+@hears("sequence_log_prob", "Print the shapes of what you multiply by `learned`")
+def squeezed_bare(logits, ids, learned):
+    log_p = torch.log_softmax(logits[:, :-1], dim=-1)
+    per_token = torch.gather(log_p, 2, ids[:, 1:].unsqueeze(2)).squeeze()
+    return (per_token * learned[:, 1:].to(per_token.dtype)).sum(-1)
+
+
+@hears("stretch", "What does your check count, and for which row?")
+def images_counted_at_once(ids, learned, image_id, N):
+    rows, places = torch.where(ids == image_id)
+    if len(rows) != ids.shape[0]:
+        raise ValueError("one image a row")
+    longer, spoken = [], []
+    for row, says, k in zip(ids, learned, places.tolist(), strict=True):
+        longer.append(torch.cat([row[:k], torch.full((N,), image_id), row[k + 1 :]]))
+        spoken.append(torch.cat([says[:k], torch.zeros(N, dtype=torch.bool), says[k + 1 :]]))
+    return torch.stack(longer), torch.stack(spoken)
+
+
+@hears("insert_patches", "What does your check count, and for which row?")
+def as_many_images_as_rows(words, ids, image_id, patches):
+    if (ids == image_id).sum() != len(words):
+        raise ValueError("one image a row")
+    places = (ids == image_id).float().argmax(dim=1)
+    rows = [torch.cat([words[b, :k], patches[b], words[b, k + 1 :]]) for b, k in enumerate(places)]
+    return torch.stack(rows)
+
+
+@hears("dpo_loss", "IPO")
+def ipo_of_trl(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta):
+    logits = (policy_chosen - policy_rejected) - (ref_chosen - ref_rejected).detach()
+    return ((logits - 1 / (2 * beta)) ** 2).mean()
+
+
+@hears("dpo_loss", "SLiC")
+def hinge_of_trl(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta):
+    logits = (policy_chosen - policy_rejected) - (ref_chosen - ref_rejected).detach()
+    return torch.relu(1 - beta * logits).mean()
+
+
+@hears("group_advantages", "6 of 8 values are off")
+def a_thousandth_in_the_denominator(rewards):
+    deviation = rewards.std(1, keepdim=True).nan_to_num()
+    return (rewards - rewards.mean(1, keepdim=True)) / (deviation + 1e-3)
+
+
 @pytest.mark.parametrize("seed", few(SEEDS, 3))
 @pytest.mark.parametrize(("exercise", "answer", "words"), HEARS, ids=[answer.__name__ for _, answer, _ in HEARS])
 def test_what_a_wrong_answer_hears(exercise, answer, words, seed):

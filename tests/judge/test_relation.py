@@ -98,6 +98,14 @@ def test_an_unrelated_tensor_is_told_none(seed):
     assert said((x, other))[0].startswith("30 of 30 values are off")
 
 
+@pytest.mark.parametrize("right", [numbers(3, 4, 5), numbers(3, 4, 5).abs()])
+def test_barely_wrong_numbers_are_told_nothing_that_is_true_of_right_ones(right):
+    case = call("the first argument is the right answer", right, grad=False, tolerance=1e-6)
+    for barely_wrong in (right * (1 + 5e-6), right + 5e-6 * right.sin()):
+        assert " of 20 values are off" in said((right, barely_wrong), cases=[case])[0]
+        assert " of 20 values are off" in said((right, barely_wrong))[0]
+
+
 @settings(max_examples=20)
 @given(seed=SEEDS, size=st.integers(2, 9))
 def test_an_unrelated_mask_or_list_of_numbers_is_told_none(seed, size):

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from .plain import agree, kind, tensor
-from .registry import Outputs, law
+from .registry import EXPECTED, Outputs, law, law_with
 
 MOST_SLICES = 2048
 """Of what is compared each with each; the course asks for some dozens."""
@@ -163,6 +163,20 @@ def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", wit
     if a.numel() == b.numel() and agree(a.reshape(b.shape) / size, b / size, within):
         return ""
     return because or f"the rows of {of} and {to} should be the same, but they differ"
+
+
+@law_with(relative=True)
+def chooses_the_best(outputs: Outputs, scores: Tensor, of: str = "out", because: str = "", within: float = 1e-4) -> str:
+    """Of weights and places (N, k), the weights are the reference's, and the places hold each row's best `scores`.
+
+    The scores are (N, E). The best come first, none of them twice, and equal ones may stand for each other.
+    """
+    weights, places = outputs[of]
+    right_weights, right_places = outputs[EXPECTED][of]
+    best = agree(scores.gather(-1, places), scores.gather(-1, right_places), within)
+    if not best or bool((places.sort(-1).values.diff() == 0).any()):
+        return because or "what is chosen in a row should be its largest values, best first and none twice"
+    return "" if agree(weights, right_weights, within) else because or "the weights are wrong"
 
 
 @law

@@ -20,7 +20,7 @@ SMALL = "seven answers"
     ),
 )
 def best_policy(rng):
-    """Prices below and above 1; an answer that is never said; rewards of hundreds; equal rewards."""
+    """Prices below and above 1, 0 and below; an answer that is never said; rewards of hundreds; equal rewards."""
 
     def asked(N, beta, dtype=torch.float64, scale=1.5):
         return rng.normal(N, dtype=dtype).log_softmax(0), scale * rng.normal(N, dtype=dtype), beta
@@ -32,7 +32,9 @@ def best_policy(rng):
     log_ref = log_ref.clone()
     log_ref[2] = -torch.inf
     yield call("an answer that is never said", log_ref, reward, beta, grad=False, public=True)
-    yield call("rewards of hundreds", *asked(13, 0.1, scale=100.0))
+    log_ref, reward, beta = asked(13, 0.1, scale=100.0)
+    reward[:2] = torch.tensor([200.0, -200.0])  # exponentials of 2,000 and -2,000, whatever is drawn
+    yield call("rewards of hundreds", log_ref, reward, beta, tolerance=1e-4)
     log_ref, _, beta = asked(5, 0.5)
     yield call("all answers are as good", log_ref, torch.full((5,), 3.0).double(), beta, weight=0.5).counts_with(SMALL)
     yield call("216 answers in float32", *asked(216, 0.4, torch.float32), public=True)
@@ -40,6 +42,7 @@ def best_policy(rng):
     yield call("memory that is not contiguous", noncontiguous(log_ref), noncontiguous(reward), beta, public=True)
     log_ref, reward, _ = asked(3, 1.0)
     yield call("a price of 0", log_ref, reward, 0.0, raises="ValueError", weight=0.5, public=True).counts_with(SMALL)
+    yield call("a price of -1", log_ref, reward, -1.0, raises="ValueError", weight=0.5).counts_with(SMALL)
 
 
 def _best(log_ref, reward, beta, *, price=lambda beta: beta, normal=True):

@@ -95,6 +95,25 @@ def chosen_alone(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta)
     return _loss(beta * (policy_chosen - ref_chosen.detach()))
 
 
+@dpo_loss.misconception(
+    "Let the policy be the reference. The loss should be log 2 = 0.693. Make the chosen answer far likelier: does your "
+    "loss ever rise?",
+    convention="IPO, which squares the distance from 1 / (2 beta)",
+)
+def squared_distance(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta):
+    moved = (policy_chosen - ref_chosen.detach()) - (policy_rejected - ref_rejected.detach())
+    return (moved - 1 / (2 * beta)).square().mean()
+
+
+@dpo_loss.misconception(
+    "Let the policy be the reference. The loss should be log 2 = 0.693, and it never is 0. Yours?",
+    convention="the hinge of SLiC",
+)
+def hinge(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta):
+    moved = (policy_chosen - ref_chosen.detach()) - (policy_rejected - ref_rejected.detach())
+    return (1 - beta * moved).relu().mean()
+
+
 @dpo_loss.misconception("Take the same pair twice. A mean should stay as it is.")
 def sum_for_mean(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta):
     return len(ref_chosen) * reference.dpo_loss(policy_chosen, policy_rejected, ref_chosen, ref_rejected, beta)

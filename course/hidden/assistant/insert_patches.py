@@ -5,7 +5,14 @@ from __future__ import annotations
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.assistant.scaffold import checked, with_an_image
+from course.hidden.assistant.scaffold import (
+    COUNTED_TOGETHER,
+    NO_IMAGE,
+    TWO_AND_NONE,
+    checked,
+    checked_together,
+    with_an_image,
+)
 from course.reference import assistant as reference
 
 SMALL = "three rows"
@@ -48,6 +55,8 @@ def insert_patches(rng):
     words, ids, image_id, patches = asked([1, 0], 4, 5, 2, 5)
     ids[1, 2] = 5
     yield call("two images in a row", words, ids, image_id, patches, **failing).counts_with(SMALL)
+    for title, ids in (("two images in one row, none in the next", TWO_AND_NONE), ("no image at all", NO_IMAGE)):
+        yield call(title, rng.normal(2, 2, 5), ids, 5, rng.normal(2, 3, 5), **failing).counts_with(SMALL)
 
 
 def _at(ids, image_id):
@@ -97,6 +106,17 @@ def patches_cut(words, ids, image_id, patches):
 )
 def counts_no_images(words, ids, image_id, patches):
     return _put(words, _at(ids, image_id), patches)
+
+
+insert_patches.mistakes(
+    COUNTED_TOGETHER,
+    images_of_the_batch_counted=lambda words, ids, image_id, patches: (
+        checked_together(ids, image_id) or _put(words, _at(ids, image_id), patches)
+    ),
+    images_of_the_batch_listed=lambda words, ids, image_id, patches: (
+        checked_together(ids, image_id) or _put(words, (ids == image_id).nonzero()[:, 1].tolist(), patches)
+    ),
+)
 
 
 @insert_patches.misconception("Read your row as a picture, from its first patch to its last. Is their order kept?")

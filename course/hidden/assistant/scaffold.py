@@ -13,7 +13,24 @@ def with_an_image(rng, places, T, image_id):
     return ids, learned
 
 
+TWO_AND_NONE = torch.tensor([[5, 5], [1, 2]])
+"""Ids with the image token 5: as many images as rows, but two in the first one."""
+NO_IMAGE = torch.tensor([[11, 12], [13, 14]])
+"""Ids without an image token."""
+
+
+COUNTED_TOGETHER = (
+    "Take one row with two image tokens and one with none. What does your check count, and for which row?"
+)
+
+
 def checked(ids, image_id):
     """Raise as the reference does where a row has not exactly one image token."""
     if bool(((ids == image_id).sum(1) != 1).any()):
+        raise ValueError("every row needs exactly one image token")
+
+
+def checked_together(ids, image_id):
+    """Raise where there are not as many image tokens as rows, whichever rows they are in."""
+    if int((ids == image_id).sum()) != len(ids):
         raise ValueError("every row needs exactly one image token")

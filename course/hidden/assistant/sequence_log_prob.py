@@ -21,7 +21,7 @@ SMALL = "three chats"
     forbidden=("F.cross_entropy", "nn.CrossEntropyLoss", "F.nll_loss", "nn.NLLLoss"),
 )
 def sequence_log_prob(rng):
-    """B, T and V differ; nothing learned, a single token, impossible tokens that are not learned."""
+    """B, T and V differ; nothing learned; one and two tokens, and one row, where an axis may be lost."""
 
     def asked(B, T, V, dtype=torch.float64, share=0.6):
         return 2 * rng.normal(B, T, V, dtype=dtype), rng.integers(0, V, B, T), rng.uniform(B, T) < share
@@ -34,7 +34,10 @@ def sequence_log_prob(rng):
     yield call("a row with nothing learned", logits, ids, learned, public=True)
     yield call("a single token", *asked(2, 1, 5), weight=0.5, public=True).counts_with(SMALL)
     logits, ids, learned = asked(2, 7, 5)
-    yield call("logits of thousands", 1000 * logits, ids, learned, public=True)
+    ids[0, 1], learned[0, 1] = logits[0, 0].argmin(), True  # a probability of 0 in float64, whatever is drawn
+    yield call("logits of thousands", 2000 * logits, ids, learned, public=True)
+    yield call("rows of two tokens", *asked(3, 2, 5, share=2.0))
+    yield call("one chat", *asked(1, 5, 3))
     yield call("float32", *asked(3, 4, 6, dtype=torch.float32), public=True)
     logits, ids, learned = asked(4, 3, 5)
     yield call(
@@ -85,6 +88,12 @@ sequence_log_prob.mistakes(
     softmax_over_the_batch=lambda logits, ids, learned: (
         logits[:, :-1].log_softmax(0).gather(-1, ids[:, 1:, None]).squeeze(-1) * learned[:, 1:]
     ).sum(1),
+)
+sequence_log_prob.mistakes(
+    "Take three rows of two tokens. Print the shapes of what you multiply by `learned`, and of `learned[:, 1:]`.",
+    every_axis_of_one_lost=lambda logits, ids, learned: (
+        logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze() * learned[:, 1:]
+    ).sum(-1),
 )
 sequence_log_prob.mistakes(
     "How many numbers come back for three rows? Each row is a text with a probability of its own.",

@@ -5,7 +5,14 @@ from __future__ import annotations
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.assistant.scaffold import checked, with_an_image
+from course.hidden.assistant.scaffold import (
+    COUNTED_TOGETHER,
+    NO_IMAGE,
+    TWO_AND_NONE,
+    checked,
+    checked_together,
+    with_an_image,
+)
 from course.reference import assistant as reference
 
 SMALL = "three rows"
@@ -20,7 +27,7 @@ SMALL = "three rows"
     ),
 )
 def stretch(rng):
-    """Places differ from row to row, the first and the last among them; N = 1; no image, and two."""
+    """Places differ from row to row, the first and the last among them; N = 1; no image, and two; a learned image."""
 
     def asked(places, T, image_id):
         return *with_an_image(rng, places, T, image_id), image_id
@@ -38,6 +45,11 @@ def stretch(rng):
     ids, learned = with_an_image(rng, [1, 0], 4, 5)
     ids[1, 2] = 5
     yield call("two images in a row", ids, learned, 5, 3, raises="ValueError", weight=0.5).counts_with(SMALL)
+    for title, ids in (("two images in one row, none in the next", TWO_AND_NONE), ("no image at all", NO_IMAGE)):
+        learned = torch.zeros(2, 2, dtype=torch.bool)
+        yield call(title, ids, learned, 5, 3, raises="ValueError", weight=0.5).counts_with(SMALL)
+    ids, learned = with_an_image(rng, [2, 0], 4, 5)
+    yield call("an image marked as learned", ids, learned | (ids == 5), 5, 3)
 
 
 def _at(ids, image_id):
@@ -48,6 +60,10 @@ def _grown(rows, places, N, value, keeps=0):
     """Each row with N values at its place; `keeps` as many of the old ones."""
     longer = [torch.cat([row[: k + keeps], row.new_full((N,), value), row[k + 1 :]]) for row, k in zip(rows, places)]
     return torch.stack(longer)
+
+
+def _both_grown(ids, learned, places, N, image_id):
+    return _grown(ids, places, N, image_id), _grown(learned, places, N, False)
 
 
 @stretch.misconception(
@@ -79,14 +95,32 @@ def patches_learned(ids, learned, image_id, N):
     return _grown(ids, places, N, image_id), _grown(learned, places, N, True)
 
 
+@stretch.misconception("Mark the image token as learned. Should the model say the patches that take its place?")
+def learned_repeated_with_the_image(ids, learned, image_id, N):
+    checked(ids, image_id)
+    places = _at(ids, image_id)
+    spoken = [torch.cat([row[:k], row[k].expand(N), row[k + 1 :]]) for row, k in zip(learned, places)]
+    return _grown(ids, places, N, image_id), torch.stack(spoken)
+
+
 @stretch.misconception("Put the image token at another place in the second row. Where does your row grow?")
 def place_of_the_first_row(ids, learned, image_id, N):
     checked(ids, image_id)
-    places = len(ids) * _at(ids, image_id)[:1]
-    return _grown(ids, places, N, image_id), _grown(learned, places, N, False)
+    return _both_grown(ids, learned, len(ids) * _at(ids, image_id)[:1], N, image_id)
 
 
 @stretch.misconception("Count the image tokens of a row before you use their place. What if there is none, or two?")
 def counts_no_images(ids, learned, image_id, N):
-    places = _at(ids, image_id)
-    return _grown(ids, places, N, image_id), _grown(learned, places, N, False)
+    return _both_grown(ids, learned, _at(ids, image_id), N, image_id)
+
+
+stretch.mistakes(
+    COUNTED_TOGETHER,
+    images_of_the_batch_counted=lambda ids, learned, image_id, N: (
+        checked_together(ids, image_id) or _both_grown(ids, learned, _at(ids, image_id), N, image_id)
+    ),
+    images_of_the_batch_listed=lambda ids, learned, image_id, N: (
+        checked_together(ids, image_id)
+        or _both_grown(ids, learned, (ids == image_id).nonzero()[:, 1].tolist(), N, image_id)
+    ),
+)

@@ -17,9 +17,13 @@ from course.reference import linear_time as reference
         "Make all values the same vector. Weights that sum to one give it back at every position. Do yours?",
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
+    tolerance=1e-4,
 )
 def linear_attention(rng):
-    """All sizes apart; numbers of deviation 1 and a width of four at least, where no φ of a token is nothing."""
+    """All sizes apart; φ of about 1, and so small that a bound on the divisor shows and an epsilon of 1e-6 does not.
+
+    An answer may compute in float32 inside, as much code does.
+    """
 
     def inputs(B, T, D, Dv, dtype=torch.float64):
         return rng.normal(B, T, D, dtype=dtype), rng.normal(B, T, D, dtype=dtype), rng.normal(B, T, Dv, dtype=dtype)
@@ -28,6 +32,8 @@ def linear_attention(rng):
     yield call("values wider than keys", *inputs(3, 7, 5, 11), weight=2.0)
     yield call("a longer text", *inputs(1, 23, 4, 2))
     yield call("every size the same", *inputs(5, 5, 5, 5))
+    q, k = -rng.uniform(2, 2, 5, 4, low=3.5, high=4.0)  # φ(q)·φ(k) is 0.0013 to 0.0037
+    yield call("queries and keys far below 0", q, k, 10 * rng.normal(2, 5, 3), tolerance=1e-3)
     yield call("a single token", *inputs(3, 1, 5, 2), weight=0.5).counts_with("a small batch")
     yield call("float32", *inputs(2, 7, 5, 3, dtype=torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 5, 7, 2)), public=True)
@@ -73,6 +79,16 @@ linear_attention.mistakes(
     "Print φ of a token of negative numbers. What is then left to divide by?",
     feature_map_is_relu=_with(F.relu),
 )
+
+
+linear_attention.mistakes(
+    "Let all queries and keys be -4. Print what you divide by at the first position. Is it φ(q)·φ(k), or a bound?",
+    divisor_of_at_least_one=lambda q, k, v: _bounded((F.elu(q) + 1) @ (F.elu(k) + 1).mT, v),
+)
+
+
+def _bounded(scores, v):
+    return _mixed(scores.tril(), v, scores.tril().sum(-1, keepdim=True).clamp(min=1))
 
 
 @linear_attention.misconception("Give it a single token. What should it see, and what does yours see?")

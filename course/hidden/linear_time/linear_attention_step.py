@@ -16,9 +16,10 @@ from course.reference import linear_time as reference
         "Run the worked example: after the second token, S is (9, 6) and z is (3, 3). And yours?",
         "Keep the state that you handed in. Is it still the same after the call?",
     ),
+    tolerance=1e-4,
 )
 def linear_attention_step(rng):
-    """States in the middle of a text and at its beginning; steps in a row; what flows back through the state."""
+    """States in the middle of a text and at its beginning; steps in a row; gradients through states; a tiny divisor."""
 
     def state(B, D, Dv, dtype=torch.float64):
         return rng.normal(B, D, Dv, dtype=dtype), rng.uniform(B, D, low=1.0, high=3.0, dtype=dtype)
@@ -32,6 +33,9 @@ def linear_attention_step(rng):
     yield call("every size the same", state(5, 5, 5), *token(5, 5, 5))
     empty = torch.zeros(2, 7, 3).double(), torch.zeros(2, 7).double()
     yield call("an empty state", empty, *token(2, 7, 3), weight=0.5).counts_with(middle)
+    q, k = -rng.uniform(2, 2, 4, low=3.5, high=4.0)  # φ(q)·φ(k) is 0.0013 to 0.0037
+    few = torch.zeros(2, 4, 3).double(), torch.zeros(2, 4).double()
+    yield call("a query and a key far below 0", few, q, k, 10 * rng.normal(2, 3), tolerance=1e-3)
     row = call("three tokens in a row", state(2, 5, 3), *token(2, 5, 3), grad=False, carries=["state"], weight=2.0)
     row = row.call(Ref("state"), *token(2, 5, 3), on="answer", into="second", carries=["state"])
     yield row.call(Ref("state"), *token(2, 5, 3), on="answer", into="third", carries=["state"])

@@ -7,7 +7,7 @@ import torch
 from course.exercise import call, exercise, noncontiguous
 from course.reference import linear_time as reference
 
-THOUSAND = 1000
+THOUSAND, LONG = 1000, 1031
 MOST = 600
 """Operations for a thousand positions: sixty for each of ten passes. A loop needs two for each position."""
 
@@ -20,9 +20,13 @@ MOST = 600
         "Write the worked example beside your passes: both a and b change in each of them.",
     ),
     forbidden=("torch.associative_scan",),
+    tolerance=1e-4,
 )
 def prefix_scan(rng):
-    """Lengths that are no powers of two, and one that is; factors of any sign, and zeros; operations counted."""
+    """Lengths that are no powers of two, and one that is; factors of any sign, and zeros; operations counted.
+
+    Factors below 1 in size multiply to nothing over a long text, so the longest one has factors of 1 and -1.
+    """
 
     def inputs(B, T, N, dtype=torch.float64):
         return rng.uniform(B, T, N, low=-1.2, high=1.2, dtype=dtype), rng.normal(B, T, N, dtype=dtype)
@@ -31,6 +35,8 @@ def prefix_scan(rng):
     yield call("eight positions", *inputs(3, 8, 2), public=True)
     yield call("thirteen positions", *inputs(2, 13, 5), weight=2.0)
     yield call("a hundred positions", *inputs(1, 100, 3))
+    signs = 2.0 * rng.integers(0, 2, 1, LONG, 2).double() - 1
+    yield call(f"{LONG} positions where nothing fades", signs, rng.normal(1, LONG, 2), grad=False)
     yield call("a single position", *inputs(3, 1, 2), weight=0.5).counts_with("five positions")
     yield call("two positions", *inputs(3, 2, 5), weight=0.5)
     a, b = inputs(2, 11, 3)

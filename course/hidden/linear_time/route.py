@@ -15,9 +15,13 @@ from course.reference import linear_time as reference
         "For k = 1, print the shapes of both results. How many axes has each?",
         "Ask for the gradient of the weights with respect to the logits. Does it flow?",
     ),
+    tolerance=1e-4,
 )
 def route(rng):
-    """No ties; one expert, all experts; the gradient through the weights."""
+    """One expert, all experts; the gradient through the weights; equal logits, of which any may be chosen.
+
+    An answer may compute in float32 inside, and add 1e-6 to a divisor, as much code does.
+    """
 
     def logits(N, E, dtype=torch.float64):
         return rng.normal(N, E, dtype=dtype)
@@ -28,7 +32,12 @@ def route(rng):
     yield call("all of them", logits(5, 3), 3)
     yield call("one token", logits(1, 7), 2)
     yield call("as many tokens as experts", logits(5, 5), 2)
-    yield call("logits of hundreds", 200 * logits(5, 7), 2, grad=False)
+    high = torch.tensor([0.25, 3.0, -0.5, 1.75, -10.0], dtype=torch.float64)
+    yield call("logits of hundreds", torch.stack([high + 800, high - 800]), 2, grad=False)
+    yield call("two of 499 that are nearly alike", rng.permutation(499)[None].double() / 499, 2)
+    ties = torch.tensor([[1.0, 3, 3, 0, 3], [2, 2, 2, 2, 2], [0, 5, 1, 5, 1]], dtype=torch.float64)
+    equal = call("equal logits", ties, 2, grad=False).laws_only().counts_with("two of five")
+    yield equal.law("chooses_the_best", scores=ties)
     yield call("float32", logits(5, 7, torch.float32), 2, public=True)
     yield call("memory that is not contiguous", noncontiguous(logits(7, 5)), 3, public=True)
 

@@ -15,9 +15,10 @@ from course.reference import linear_time as reference
         "Send in a single 1 and then zeros. What comes out should be the kernel, from its first number on.",
         "Compute the worked example: 1, 0, 2, 0 gives 2, 1, 4.5 and 2.25.",
     ),
+    tolerance=1e-4,
 )
 def ssm_scan(rng):
-    """Decays between 0 and 1; an impulse; one state, one step, one text."""
+    """Decays between 0 and 1; an impulse; one state, one step, one text; powers that come to nothing."""
 
     def system(N, dtype=torch.float64):
         return rng.uniform(N, low=0.2, high=0.95, dtype=dtype), rng.normal(N, dtype=dtype), rng.normal(N, dtype=dtype)
@@ -31,6 +32,9 @@ def ssm_scan(rng):
     impulse[:, 2] = 1
     yield call("one impulse", *system(3), impulse)
     yield call("every size the same", *system(5), rng.normal(5, 5))
+    a_bar, b_bar, c = system(3)
+    a_bar[1] = 0.2  # 0.2 to the 601st is 0 in float64, so nobody can divide by it
+    yield call("a text of 601 steps", a_bar, b_bar, c, rng.normal(2, 601), grad=False, weight=0.5)
     yield call("float32", *system(5, torch.float32), rng.normal(3, 7, dtype=torch.float32), public=True)
     scattered = [noncontiguous(each) for each in (*system(7), rng.normal(3, 5))]
     yield call("memory that is not contiguous", *scattered, public=True)

@@ -28,4 +28,9 @@ def by_softmax_of_a_row(log_ref, reward, beta):
     return torch.nn.functional.log_softmax(torch.stack([log_ref, reward / beta]).sum(0)[None], dim=1)[0]
 
 
-ALTERNATIVES = [by_logsumexp, by_the_largest, by_softmax_of_a_row]
+def in_float32(log_ref, reward, beta):
+    _positive(beta)
+    return (log_ref.float() + reward.float() / beta).log_softmax(0).to(log_ref.dtype)
+
+
+ALTERNATIVES = [by_logsumexp, by_the_largest, by_softmax_of_a_row, in_float32]

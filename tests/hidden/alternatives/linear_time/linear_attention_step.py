@@ -19,7 +19,7 @@ def with_a_small_number(state, q, k, v):
 
     S = state[0] + torch.einsum("bd,be->bde", phi(k), v)
     z = state[1] + phi(k)
-    return (phi(q)[:, :, None] * S).sum(1) / ((phi(q) * z).sum(1)[:, None] + 1e-7), (S, z)
+    return (phi(q)[:, :, None] * S).sum(1) / ((phi(q) * z).sum(1)[:, None] + 1e-6), (S, z)
 
 
 def a_copy_that_is_added_to(state, q, k, v):

@@ -29,4 +29,15 @@ def masked(logits, k):
     return logits.masked_fill(~allowed, -torch.inf).softmax(-1).gather(-1, experts), experts
 
 
-ALTERNATIVES = [sorted_first, token_by_token, masked]
+def as_in_transformers(logits, k):
+    p, experts = torch.softmax(logits, dim=1, dtype=torch.float32).topk(k)
+    return (p / p.sum(dim=-1, keepdim=True)).to(logits.dtype), experts
+
+
+def with_a_millionth(logits, k):
+    experts = (-logits).sort(dim=-1, stable=True).indices[:, :k]
+    p = logits.softmax(-1).gather(-1, experts)
+    return p / (p.sum(-1, keepdim=True) + 1e-6), experts
+
+
+ALTERNATIVES = [sorted_first, token_by_token, masked, shares_of_probabilities, as_in_transformers, with_a_millionth]

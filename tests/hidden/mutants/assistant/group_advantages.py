@@ -32,4 +32,39 @@ def deviation_of_the_first_group(rewards):
     return (rewards - rewards.mean(1, keepdim=True)) / (deviation + 1e-4)
 
 
-MUTANTS = [deviation_for_the_rest, sign_turned, ranks, median_for_mean, squashed, deviation_of_the_first_group]
+def a_thousandth_beside_the_deviation(rewards):
+    return (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True).nan_to_num() + 1e-3)
+
+
+def deviations_of_a_tenth_at_least(rewards):
+    return (rewards - rewards.mean(1, keepdim=True)) / rewards.std(1, keepdim=True).nan_to_num().clamp(min=0.1)
+
+
+def zeros_where_any_group_is_all_alike(rewards):
+    deviation = rewards.std(1, keepdim=True)
+    return 0 * rewards if not (deviation > 0).all() else (rewards - rewards.mean(1, keepdim=True)) / deviation
+
+
+def zeros_where_the_whole_batch_is_alike(rewards):
+    if rewards.shape[1] == 1 or rewards.std() == 0:
+        return 0 * rewards
+    return (rewards - rewards.mean(1, keepdim=True)) / rewards.std(1, keepdim=True)
+
+
+def held_between_three_deviations(rewards):
+    return reference.group_advantages(rewards).clamp(-3, 3)
+
+
+MUTANTS = [
+    deviation_for_the_rest,
+    sign_turned,
+    ranks,
+    median_for_mean,
+    squashed,
+    deviation_of_the_first_group,
+    a_thousandth_beside_the_deviation,
+    deviations_of_a_tenth_at_least,
+    zeros_where_any_group_is_all_alike,
+    zeros_where_the_whole_batch_is_alike,
+    held_between_three_deviations,
+]

@@ -23,4 +23,14 @@ def nothing_behind_the_picture(words, ids, image_id, patches):
     return found
 
 
-MUTANTS = [patches_added_to_the_image, words_cut, patches_of_the_first_picture, nothing_behind_the_picture]
+def nothing_to_do_without_images(words, ids, image_id, patches):
+    return reference.insert_patches(words, ids, image_id, patches) if (ids == image_id).any() else words
+
+
+MUTANTS = [
+    patches_added_to_the_image,
+    words_cut,
+    patches_of_the_first_picture,
+    nothing_behind_the_picture,
+    nothing_to_do_without_images,
+]

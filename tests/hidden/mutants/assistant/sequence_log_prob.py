@@ -33,4 +33,16 @@ def two_ahead(logits, ids, learned):
     return (log_p * learned[:, 2:]).sum(1)
 
 
-MUTANTS = [cut_from_its_logits, negative, plain_softmax, mean_over_all_places, in_double, two_ahead]
+def one_row_is_a_number(logits, ids, learned):
+    return reference.sequence_log_prob(logits, ids, learned).squeeze()
+
+
+MUTANTS = [
+    cut_from_its_logits,
+    negative,
+    plain_softmax,
+    mean_over_all_places,
+    in_double,
+    two_ahead,
+    one_row_is_a_number,
+]

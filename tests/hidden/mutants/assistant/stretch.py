@@ -23,4 +23,8 @@ def learned_as_numbers(ids, learned, image_id, N):
     return longer, spoken.long()
 
 
-MUTANTS = [only_one_grows, zeros_for_the_image, one_patch_less, learned_as_numbers]
+def nothing_to_do_without_images(ids, learned, image_id, N):
+    return reference.stretch(ids, learned, image_id, N) if (ids == image_id).any() else (ids, learned)
+
+
+MUTANTS = [only_one_grows, zeros_for_the_image, one_patch_less, learned_as_numbers, nothing_to_do_without_images]

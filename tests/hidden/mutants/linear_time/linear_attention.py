@@ -40,6 +40,16 @@ def a_mean_over_the_past(q, k, v):
     return v.cumsum(1) / torch.arange(1, v.shape[1] + 1)[:, None] + 0 * (q + k).sum()
 
 
+def divided_by_a_hundredth_at_least(q, k, v):
+    scores = ((F.elu(q) + 1) @ (F.elu(k) + 1).mT).tril()
+    return scores @ v / scores.sum(-1, keepdim=True).clamp(min=1e-2)
+
+
+def an_epsilon_of_ten_millionths(q, k, v):
+    scores = ((F.elu(q) + 1) @ (F.elu(k) + 1).mT).tril()
+    return scores @ v / (scores.sum(-1, keepdim=True) + 1e-5)
+
+
 MUTANTS = [
     feature_map_on_the_key_alone,
     feature_map_is_softplus,
@@ -48,4 +58,6 @@ MUTANTS = [
     a_large_epsilon,
     normaliser_without_a_gradient,
     a_mean_over_the_past,
+    divided_by_a_hundredth_at_least,
+    an_epsilon_of_ten_millionths,
 ]

@@ -49,6 +49,13 @@ def jumps_in_blocks(a, b):
     return torch.stack(outs, 1)
 
 
+def ten_passes_for_any_length(a, b):
+    for s in (2**i for i in range(10)):
+        b = torch.cat([b[:, :s], b[:, s:] + a[:, s:] * b[:, :-s]], 1)
+        a = torch.cat([a[:, :s], a[:, s:] * a[:, :-s]], 1)
+    return b
+
+
 MUTANTS = [
     sums_alone,
     one_pass_too_many_that_wraps,
@@ -56,4 +63,5 @@ MUTANTS = [
     begins_at_one,
     products_of_absolute_values,
     jumps_in_blocks,
+    ten_passes_for_any_length,
 ]

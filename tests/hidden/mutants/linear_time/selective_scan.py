@@ -41,6 +41,10 @@ def steps_held_below_one(x, delta, A, B, C):
     return reference.selective_scan(x, delta.clamp(max=1.0), A, B, C)
 
 
+def steps_of_a_ten_thousandth_at_least(x, delta, A, B, C):
+    return reference.selective_scan(x, delta.clamp(min=1e-4), A, B, C)
+
+
 MUTANTS = [
     backwards,
     writes_with_the_last_B,
@@ -51,4 +55,5 @@ MUTANTS = [
     one_B_for_the_text,
     no_gradient_to_the_steps,
     steps_held_below_one,
+    steps_of_a_ten_thousandth_at_least,
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from course.reference import linear_time as reference
 
 
@@ -29,4 +31,17 @@ def mean_of_decays(a_bar, b_bar, c, x):
     return reference.ssm_scan(a_bar.mean().expand_as(a_bar), b_bar, c, x)
 
 
-MUTANTS = [backwards, fades_twice, input_fades_too, the_last_one_for_all, first_state_alone, mean_of_decays]
+def divides_by_the_powers(a_bar, b_bar, c, x):
+    powers = a_bar[:, None] ** torch.arange(x.shape[1])
+    return ((c * b_bar)[:, None] * powers * (x[:, None] / powers).cumsum(-1)).sum(1)
+
+
+MUTANTS = [
+    backwards,
+    fades_twice,
+    input_fades_too,
+    the_last_one_for_all,
+    first_state_alone,
+    mean_of_decays,
+    divides_by_the_powers,
+]
