@@ -147,12 +147,24 @@ next_token.mistakes(
     "top_p = 0.5?",
     one_more_where_top_p_is_met=_drawing(cut=lambda together, before, top_p: before > top_p),
 )
+
+
+def _without(*cuts):
+    """The right answer, but for these cuts."""
+
+    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+        how = {"top_k": top_k, "top_p": top_p} | dict.fromkeys(cuts)
+        return reference.next_token(logits, temperature, generator=generator, **how)
+
+    return answer
+
+
 next_token.mistakes(
     "Print the scores or the probabilities that you draw from, with and without top_k = 2, and then with and without "
     "top_p = 0.6. Does each of the two change anything?",
-    top_k_changes_nothing=lambda *how: reference.next_token(*how[:2], None, *how[3:]),
-    top_p_changes_nothing=lambda *how: reference.next_token(*how[:3], None, *how[4:]),
-    neither_changes_anything=lambda *how: reference.next_token(*how[:2], None, None, *how[4:]),
+    top_k_changes_nothing=_without("top_k"),
+    top_p_changes_nothing=_without("top_p"),
+    neither_changes_anything=_without("top_k", "top_p"),
 )
 
 
