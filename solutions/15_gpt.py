@@ -62,7 +62,7 @@ from course.data import grammar, play, wordnet
 #
 # ### Exercise: `rms_norm` (about 10 minutes)
 #
-# The result has the shape and dtype of `x`. Do not use `F.rms_norm` or `nn.RMSNorm`.
+# The result has the shape and dtype of `x`. `gamma` has the same dtype, which may be half precision. Do not use `F.rms_norm`, `nn.RMSNorm`, `F.layer_norm` or `nn.LayerNorm`.
 
 
 # %% solution="rms_norm"
@@ -133,7 +133,7 @@ for groups in (64, 8, 1):
 # ### Exercise: `grouped_attention` (about 25 minutes)
 #
 # Scores are divided by $\sqrt{d}$. The mask is boolean and broadcasts to $(B, h, T, S)$. It is True where a query may look, and `None` allows everything. A query that may look at nothing gets zeros.
-# Raise a `ValueError` if the groups do not divide the heads. Do not use `F.scaled_dot_product_attention` or `nn.MultiheadAttention`.
+# Raise a `ValueError` if the groups do not divide the heads. Do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward` or `nn.MultiheadAttention`.
 
 
 # %% solution="grouped_attention"
@@ -307,7 +307,7 @@ class GPTWeights(nn.Module):
 # ### Exercise: `GPT` (about 45 minutes)
 #
 # Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
-# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$. Use your `grouped_attention`. What was forbidden there is forbidden here and in the task, too.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$. Use your `grouped_attention`. As there, do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward` or `nn.MultiheadAttention`, and do not use `blocks.GPT` either.
 
 
 # %% solution="GPT"
@@ -388,7 +388,7 @@ for temperature in (2.0, 1.0, 0.5, 0.1):
 #
 # ### Exercise: `next_token` (about 25 minutes)
 #
-# Draw a token for each row of `logits`, with `generator`. A temperature of 0 takes the likeliest. `None` leaves a step out, and a `top_k` above $V$ keeps everything.
+# Draw a token for each row of `logits`, with `generator`. Each row is cut by itself. A temperature of 0 takes the likeliest, however close the second is. `None` leaves a step out, and a `top_k` above $V$ keeps everything. With 0.5, 0.25 and 0.25, the first token reaches $p = 0.5$ and stays alone. If several tokens are equally likely at the edge of a cut, any of them may stay.
 
 
 # %% solution="next_token"
@@ -506,7 +506,7 @@ print(f"\nThe best possible loss is {surprise.mean().item():.2f} nats a token.")
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Write `train`. A batch is a tuple `(ids,)` with `ids` $(8, 65)$, so 64 tokens of each text are read and 64 are predicted. The budget is 12,000 texts (48,000 on a GPU). Choose an optimizer, and let its learning rate fall to zero over all `len(batches)` batches. Call `batches.log(loss)` once in each step. For full marks, one measure has to reach its bar:
+# Write `train`. A batch is a tuple `(ids,)` with `ids` $(8, 65)$, so 64 tokens of each text are read and 64 are predicted. The budget is 12,000 texts (48,000 on a GPU). Choose an optimizer, and let its learning rate fall to zero over all `len(batches)` batches. Call `batches.log(loss)` once in each step. The model is the one that you built. As in `GPT`, do not use `blocks.GPT`, `F.scaled_dot_product_attention`, `F.multi_head_attention_forward` or `nn.MultiheadAttention`. For full marks, one measure has to reach its bar:
 #
 # | measure | bar |
 # |---|---|
@@ -570,7 +570,7 @@ show.gpt.surnames([sum(some) / len(some) for some in found], guess=1 / len(play.
 #
 # ### Exercise: `fit_power_law` (about 15 minutes)
 #
-# Find $E$, $A$ and $\alpha$ from three or more numbers $N$ and their losses. Any method is fine. For a given $\alpha$ the law is a straight line in $N^{-\alpha}$, so least squares gives $E$ and $A$, and only $\alpha$ has to be searched for. Search it finely, from 0.05 to 2. It has to come within 2 % of the right one, and $A$ within 14 %.
+# Find $E$, $A$ and $\alpha$ from three or more numbers $N$ and their losses. Any method is fine that takes a few seconds at most. The judge asks for four fits and waits 20 seconds for all of them. For a given $\alpha$ the law is a straight line in $N^{-\alpha}$, so least squares gives $E$ and $A$, and only $\alpha$ has to be searched for. Search it finely, from 0.05 to 2. It has to come within 2 % of the right one, and $A$ within 14 %. $E$ may be wrong by 2 % of the difference between the largest and the smallest loss.
 
 
 # %% solution="fit_power_law"

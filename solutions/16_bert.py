@@ -140,7 +140,7 @@ class BertWeights(nn.Module):
 # %% [markdown]
 # ### Exercise: `Bert` (about 25 minutes)
 #
-# In `forward`, apply `self.dropout` right after the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. Build on `self.layers`, not on `nn.TransformerEncoder`. The tanh stands between `self.pooler` and `self.pair`.
+# In `forward`, apply `self.dropout` right after the norm. A layer is called as `layer(x, mask)`, with a mask that broadcasts to $(B, h, T, T)$ and is True where a query may look. What comes out at padding does not matter. Embeddings are *not* multiplied by $\sqrt{D}$. The tanh stands between `self.pooler` and `self.pair`. Build on `self.layers`. Do not use `nn.Transformer`, `nn.TransformerEncoder`, `nn.TransformerDecoder` or their layers, `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer`.
 
 
 # %% solution="Bert"
@@ -175,7 +175,7 @@ check("Bert", Bert)
 #
 # ### Exercise: `pretraining_loss` (about 10 minutes)
 #
-# Add the mean over hidden words and the mean over pairs. In a small batch it may happen that no word is hidden. Then the first part is 0.
+# Add the mean over hidden words and the mean over pairs. In a small batch it may happen that no word is hidden. Then the first part is 0. Add no $\varepsilon$, neither to a probability nor to the number that you divide by, because a single unlikely word would show it.
 
 
 # %% solution="pretraining_loss"
@@ -342,6 +342,8 @@ predict("nouns_without_labels")
 #
 # **`finetuned(...)`** is a method of the model. It returns a `Classifier`, tuned on the labels that it is given. It must tune a *copy* of the model, because the judge fine-tunes your model several times, each time on other nouns.
 #
+# As in `Bert`, do not use `nn.Transformer`, `nn.TransformerEncoder`, `nn.TransformerDecoder`, `nn.TransformerEncoderLayer` or `nn.TransformerDecoderLayer`.
+#
 # For full marks, two measures have to reach their bars:
 #
 # | measure | bar |
@@ -447,7 +449,7 @@ show.bert.accuracy_by_labels(numbers, curves)
 #
 # ### Exercise: `best_span` (about 15 minutes)
 #
-# Both ends of an answer must lie where `mask` is True, which is one stretch of each row. An answer has at most `longest` tokens. If a row allows nothing, return $(0, 0)$, which is the position of `[CLS]` and means "no answer".
+# Both ends of an answer must lie where `mask` is True, which is one stretch of each row. An answer has at most `longest` tokens. Scores may lie hundreds apart. If a row allows nothing, return $(0, 0)$, which is the position of `[CLS]` and means "no answer".
 
 
 # %% solution="best_span"
@@ -507,7 +509,7 @@ predict("four_bits_beside_an_outlier")
 # %% [markdown]
 # ### Exercise: `quantise` (about 20 minutes)
 #
-# Blocks run through $W$ row by row, and they need not end where a row ends. If the last block is not full, fill it with zeros. `block` is even. The codes are a `uint8` tensor of shape (blocks, block/2). The scales have shape (blocks) and the dtype of $W$. A block of zeros has the scale 0, and it must come back as zeros. The levels are given, so do not rely on `NF4` here.
+# Blocks run through $W$ row by row, and they need not end where a row ends. If the last block is not full, fill it with zeros. `block` is even. The codes are a `uint8` tensor of shape (blocks, block/2). The scales have shape (blocks) and the dtype of $W$. A block of zeros has the scale 0, and it must come back as zeros. Its codes do not matter. In any other block the scale is the largest absolute weight, however small that is. The levels are given, so do not rely on `NF4` here.
 
 
 # %% solution="quantise"
@@ -565,7 +567,7 @@ for block in (4, 8):
 #
 # ### Exercise: `QLoRALinear` (about 20 minutes)
 #
-# `A` $(r, \text{in})$ is random and `B` $(\text{out}, r)$ zero, as in LoRA (topic 12), with the dtype and device of the base. These two alone are parameters. `codes`, `scales` and `bias` are buffers, so call `self.register_buffer(name, tensor)`. The bias is `None` if the base has none. Use your functions and `NF4`. Gradients flow to $A$, to $B$ and through the base to $x$. **Keep neither the base nor any copy of its weights.** The check adds up the bytes of all tensors that it finds in your layer.
+# `A` $(r, \text{in})$ is random and `B` $(\text{out}, r)$ zero, as in LoRA (topic 12), with the dtype and device of the base. These two alone are parameters. `codes`, `scales` and `bias` are buffers, so call `self.register_buffer(name, tensor)`. The bias is `None` if the base has none. Use your functions and `NF4`, and not the libraries `peft` and `bitsandbytes`. Gradients flow to $A$, to $B$ and through the base to $x$. **Keep neither the base nor any copy of its weights.** The check adds up the bytes of all tensors that it finds in your layer.
 
 
 # %% solution="QLoRALinear"

@@ -28,6 +28,19 @@ CASES = [
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
     ("entry_close", {"key": "E", "value": 2.0, "within": 0.1}, {"out": {"E": 2.05}}, {"out": {"E": 2.2}}),
+    ("entry_apart", {"key": "E", "values": [9.0, 3.0], "within": 0.1}, {"out": {"E": 2.0}}, {"out": {"E": 2.8}}),
+    (
+        "comes_back",
+        {"W": torch.tensor([[2.0, -2.0], [0.0, 0.0]]), "levels": torch.linspace(-1, 1, 16), "block": 2},
+        {"out": (torch.tensor([[240], [99]], dtype=torch.uint8), torch.tensor([2.0, 0.0]))},
+        {"out": (torch.tensor([[241], [99]], dtype=torch.uint8), torch.tensor([2.0, 0.0]))},
+    ),
+    (
+        "comes_back",
+        {"W": torch.zeros(1, 2), "levels": torch.linspace(-1, 1, 16), "block": 2},
+        {"out": (torch.tensor([[7]], dtype=torch.uint8), torch.zeros(1))},
+        {"out": (torch.tensor([[7]], dtype=torch.uint8), torch.ones(1))},
+    ),
     ("close_to", {"value": torch.tensor([2.0])}, {"out": torch.tensor([2.0])}, {"out": torch.tensor([2.1])}),
     ("slices_vary", {}, {"out": torch.eye(2)}, {"out": torch.ones(2, 3)}),
     ("rows_follow", {"rows": torch.tensor([1, 0, 1])}, {"out": torch.eye(2)[[0, 1, 0]]}, {"out": torch.ones(3, 2)}),
@@ -211,6 +224,12 @@ CASES = [
         {"tokens": 2},
         {"gradients of out": {"w": torch.eye(2), "b": torch.zeros(3)}},
         {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "b": torch.ones(3)}},
+    ),
+    (
+        "some_table_learns_every_token",
+        {"tokens": 2},
+        {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "out": torch.ones(3, 2)}},
+        {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "out": torch.ones(3, 3)}},
     ),
     (
         "every_block_learns",

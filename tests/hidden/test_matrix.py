@@ -200,6 +200,7 @@ def test_what_does_the_exercise_for_one_is_forbidden(name, source):
     [
         ("bptt", "with torch.set_grad_enabled(False):\n    grad = step.backward(grad)"),
         ("cbow_task", "loss = F.cross_entropy(model(contexts), targets)"),
+        ("rms_norm", "longer = F.normalize(torch.cat([x, eps], -1), dim=-1)"),
     ],
 )
 def test_what_only_sounds_like_it_is_allowed(name, source):

@@ -132,6 +132,12 @@ def test_masks_that_say_the_opposite_or_lie_on_their_side():
     assert said((mask, torch.ones_like(mask)), (mask, torch.ones_like(mask))) == ["all values are True"] * 2
 
 
+@pytest.mark.parametrize("right", [torch.tensor([0.3, 2.7, 41.9]), torch.tensor([0.0, 2.7, 41.9])])
+def test_what_is_barely_wrong_and_above_zero_is_no_absolute_value(right):
+    (sentence,) = said((right.double(), right.double() * (1 + 3e-6)))
+    assert sentence and "absolute value" not in sentence
+
+
 def test_one_number_tells_little_and_two_tell_enough():
     assert said((2.5, 7.5)) == ["got 7.5, which is too large"]
     assert said((2.54, 7.62), (1.11, 3.33))[0] == "got 7.62, which is 3 times what it should be"

@@ -153,6 +153,19 @@ def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str
 
 
 @law
+def entry_apart(
+    outputs: Outputs, key: str, values: list[float], within: float, of: str = "out", because: str = ""
+) -> str:
+    """The entry `key` of a dict is near none of the `values`, by which known mistakes are told from others.
+
+    `within` is a share of each value, and the distance itself where this is below 1.
+    """
+    found = float(outputs[of][key])
+    near = [value for value in values if abs(found - value) <= within * max(1.0, abs(value))]
+    return (because or f"the entry {key!r} is {found:.4g}, as a known mistake makes it") if near else ""
+
+
+@law
 def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", within: float = 1e-5) -> str:
     """The rows of two outputs agree in order, whatever axes of one they were computed with.
 

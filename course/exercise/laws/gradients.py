@@ -45,6 +45,22 @@ def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of ou
 
 
 @law
+def some_table_learns_every_token(
+    outputs: Outputs, tokens: int, of: str = "gradients of out", because: str = ""
+) -> str:
+    """Some parameter with an axis of size `tokens` gets a gradient for each of the tokens."""
+    tables = [
+        gradient.movedim(axis, 0).reshape(tokens, -1)
+        for gradient in _reached(outputs[of])
+        for axis in range(gradient.dim())
+        if gradient.shape[axis] == tokens
+    ]
+    if any(bool((table != 0).any(1).all()) for table in tables):
+        return ""
+    return because or f"no parameter gets a gradient for all of the {tokens} tokens"
+
+
+@law
 def every_row_learns(
     outputs: Outputs, rows: int, used: list[int], of: str = "gradients of out", least: float = 0.0, because: str = ""
 ) -> str:

@@ -57,6 +57,9 @@ def QLoRALinear(rng):
     begun = layer("how A and B begin", 5, 7, 2, 6.0, 6, public=True).laws_only().read("A").read("B").counts_with(STARTS)
     begun = begun.law("shape_is", of="A", shape=(2, 7), because="A reads what comes in, and has the shape (r, in)")
     begun = begun.law("slices_differ", of="A", because="A should be random, and two of its rows are the same")
+    for name in ("A", "B"):
+        because = f"{name} should have the dtype of the base, which is float64 here"
+        begun = begun.law("dtype_is", of=name, dtype="float64", because=because)
     yield begun.law("close_to", of="B", value=torch.zeros(5, 2), because="B should begin as zero")
     yield _light(layer("it keeps no copy of its base", 64, 128, 2, 4.0, public=True, weight=2.0, **float32), rng)
     wide = layer("nor a byte for each weight", 40, 96, 3, 4.0, 32, **float32)
@@ -114,7 +117,8 @@ def _keep_weights(layer, base, *_):
 
 
 QLoRALinear.mistakes(
-    "Add up the bytes of everything that your layer holds, attributes included. Is the old weight still there?",
+    "Add up the bytes of everything that your layer holds after a call, attributes included. Which tensor is as large "
+    "as the old weight?",
     KeepsTheBase=_begun(_keep_base),
 )
 QLoRALinear.mistakes(
@@ -197,6 +201,18 @@ class NothingRegistered(_Open):
         self.codes, self.scales = codes, scales
 
 
+def _in_single(layer, *_):
+    layer.A, layer.B = (nn.Parameter(one.detach().float()) for one in (layer.A, layer.B))
+
+
+def _update_in_single(layer, x):
+    return layer.base_of(x) + (layer.scale() * (x.float() @ layer.A.T @ layer.B.T)).to(x.dtype)
+
+
+QLoRALinear.mistakes(
+    "Build it around a layer in float64, and print the dtypes of A and B. Are they the base's?",
+    SinglePrecisionBesideAnyBase=_begun(_in_single, forward=_update_in_single),
+)
 QLoRALinear.mistakes(
     "Before training the output should be that of the dequantised base. Which of A and B makes the difference?",
     BothRandom=_begun(lambda layer, *_: nn.init.normal_(layer.B)),

@@ -7,6 +7,8 @@ import torch
 from course.exercise import call, exercise, noncontiguous
 from course.reference import bert as reference
 
+MANY = "many texts"
+
 
 @exercise(
     reference.best_span,
@@ -29,7 +31,7 @@ def best_span(rng):
         mask = stretch(B, T) if mask is None else mask
         return call(title, *rng.normal(2, B, T, dtype=dtype), mask, longest, grad=False, **settings)
 
-    yield asked("many texts", 31, 13, 5, public=True, weight=2.0)
+    yield asked(MANY, 31, 13, 5, public=True, weight=2.0)
     yield asked("answers of at most two words", 17, 11, 2, weight=2.0)
     yield asked("answers of one word", 13, 7, 1)
     yield asked("answers as long as the text", 11, 7, 19)
@@ -44,6 +46,11 @@ def best_span(rng):
     up_to_the_end = torch.arange(7) >= torch.tensor([[3], [5], [6]])
     yield asked("the last word may end an answer", 3, 7, 3, up_to_the_end, weight=0.5)
     yield asked("a hundred words", 5, 101, 11, dtype=torch.float32, weight=0.5)
+    start = torch.tensor([[200.0, 1, 2], [200, 1, 2], [0, 0, 300]])  # too far apart for probabilities in float32
+    end = torch.tensor([[0.0, 3, 1], [0, 1, 3], [0, 200, 0]])
+    mask = torch.tensor([[False, True, True]]).repeat(3, 1)
+    sure = call("scores that lie far apart", start, end, mask, 3, grad=False, public=True, weight=0.5)
+    yield sure.counts_with(MANY)
     yield call(
         "memory that is not contiguous",
         *map(noncontiguous, (*rng.normal(2, 7, 11), stretch(7, 11))),
@@ -63,9 +70,46 @@ def _table(start, end, mask, longest, allowed=None, total=None):
     return torch.stack([best // T, best % T], 1)
 
 
-@best_span.misconception("Print texts in which your answer ends before it begins. Were both chosen by themselves?")
-def two_argmaxes(start, end, mask, longest):
-    return torch.stack([part.masked_fill(~mask, -torch.inf).argmax(1) for part in (start, end)], 1)
+best_span.mistakes(
+    "Print texts in which your answer ends before it begins. Were both chosen by themselves?",
+    two_argmaxes=lambda start, end, mask, longest: torch.stack(_two_bests(start, end, mask), 1),
+    two_argmaxes_of_everything=lambda start, end, mask, longest: torch.stack([start.argmax(1), end.argmax(1)], 1),
+)
+
+
+def _two_bests(start, end, mask):
+    """The best start and the best end, each by itself."""
+    return [part.masked_fill(~mask, -torch.inf).argmax(1) for part in (start, end)]
+
+
+def _none_where_they_do_not_fit(start, end, mask, longest):
+    i, j = _two_bests(start, end, mask)
+    fits = (i <= j) & (j - i < longest)
+    return torch.stack([i * fits, j * fits], 1)
+
+
+def _none_where_reversed(start, end, mask, longest):
+    i, j = _two_bests(start, end, mask)
+    return torch.stack([i * (i <= j), j * (i <= j)], 1)
+
+
+def _the_smaller_first(start, end, mask, longest):
+    return torch.stack(_two_bests(start, end, mask), 1).sort(1).values
+
+
+def _end_moved_to_the_start(start, end, mask, longest):
+    i, j = _two_bests(start, end, mask)
+    return torch.stack([i, torch.maximum(i, j)], 1)
+
+
+best_span.mistakes(
+    "Try the four tokens of the text, whose best start and best end do not fit together. Which span has the largest "
+    "sum, and what does your function return?",
+    chosen_apart_and_none_where_they_do_not_fit=_none_where_they_do_not_fit,
+    chosen_apart_and_none_where_reversed=_none_where_reversed,
+    chosen_apart_and_exchanged=_the_smaller_first,
+    chosen_apart_and_the_end_moved=_end_moved_to_the_start,
+)
 
 
 @best_span.misconception(

@@ -55,6 +55,8 @@ def next_sentence_pairs(rng):
     yield coins.law("labels_are_tossed", because=because)
     small = [[(1,), (2,)], [(3,), (4,), (5,)], [(2,), (6,)]]
     again = draws("every stranger may come", 300, small, rng.generator(), weight=2.0, public=True).counts_with(FEW)
+    because = "a coin should be tossed for each pair. Count the ones among the four labels of a call, over many calls"
+    again = again.law("labels_are_tossed", group=4, because=because)
     yield again.law("every_stranger_comes", documents=small)
     coin = rng.generator()
     because = "called twice with equal generators, it should answer the same. Where else does chance come from?"
@@ -131,6 +133,24 @@ next_sentence_pairs.mistakes(
     "Count the labels of a thousand pairs. How many are 1?",
     all_true=_with(coin=lambda generator: True),
     three_in_four=_with(coin=lambda generator: bool(torch.rand((), generator=generator) < 0.75)),
+)
+
+
+def _in_turns(first):
+    """Labels 1 and 0 in turns, where `first(generator)` says whether the first one is 1."""
+
+    def answer(documents, generator):
+        turns = itertools.cycle([1, 0] if first(generator) else [0, 1])
+        return _pairs(documents, generator, strangers=_right, coin=lambda _: next(turns))
+
+    return answer
+
+
+next_sentence_pairs.mistakes(
+    "Call it ten times with the same three short documents and one generator, and count the labels that are 1 in each "
+    "call. Do coins always count the same?",
+    labels_take_turns=_in_turns(lambda generator: True),
+    labels_take_turns_from_a_coin_on=_in_turns(_coin),
 )
 
 

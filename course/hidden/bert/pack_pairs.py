@@ -69,6 +69,9 @@ pack_pairs.mistakes(
 pack_pairs.mistakes(
     "To which sentence does the first `[sep]` belong? Print its segment.",
     first_sep_in_the_second_segment=_with(segments=lambda ids, a: (torch.arange(len(ids)) > len(a)).long()),
+    first_sep_of_pairs_in_the_second_segment=lambda first, second, cls, sep: _packed(
+        *(first, second, cls, sep), segments=lambda ids, a: (torch.arange(len(ids)) > len(a) + (second is None)).long()
+    ),
 )
 pack_pairs.mistakes(
     "Print a row that is shorter than another. Which segment does its padding have?",

@@ -39,6 +39,10 @@ def pretraining_loss(rng):
     single = torch.full((2, 5), -100)
     single[1, 3] = 2
     yield call("one word is hidden", rng.normal(2, 5, V), single, rng.normal(2, 2), torch.tensor([0, 1]))
+    surprise = rng.normal(2, 5, V)
+    surprise[1, 3, 2] -= 9.0  # so large a loss shows what is added to a probability or to a divisor
+    pairs = rng.normal(2, 2), torch.tensor([0, 1])
+    yield call("one word is hidden, and very unlikely", surprise, single, *pairs, public=True, weight=0.5)
     yield asked("float32", 2, 7, 0.3, torch.float32, weight=0.5)
 
 

@@ -8,6 +8,10 @@ from course.exercise import call, exercise, noncontiguous
 from course.hidden.bert.scaffold import levels_of
 from course.reference import bert as reference
 
+ROWS = "two rows of one block each"
+TOLERANCE = 1e-6
+"""Of the scales, though NF4's levels are float32: they are weights, and come as they are."""
+
 
 @exercise(
     reference.quantise,
@@ -19,14 +23,18 @@ from course.reference import bert as reference
     ),
 )
 def quantise(rng):
-    """Exact codes, levels of the judge's own. A weight never lies in the middle between two levels."""
+    """Exact codes, levels of the judge's own. Where several codes are right, what they stand for decides."""
     levels = levels_of(rng)
     nf4 = reference.nf4_levels()
 
     def asked(title, *arguments, **settings):
-        return call(title, *arguments, grad=False, **settings)
+        return call(title, *arguments, grad=False, tolerance=TOLERANCE, **settings)
 
-    yield asked("two rows of one block each", rng.normal(2, 6), nf4, 6, public=True, weight=2.0)
+    def back(title, W, block, **settings):
+        case = asked(title, W, nf4, block, **settings).laws_only()
+        return case.law("comes_back", W=W, levels=nf4, block=block)
+
+    yield asked(ROWS, rng.normal(2, 6), nf4, 6, public=True, weight=2.0)
     yield asked("several blocks in a row", rng.normal(3, 8), nf4, 4, weight=2.0)
     yield asked("blocks that run over the ends of rows", rng.normal(4, 5), levels, 10, public=True)
     yield asked("a last block that is not full", rng.normal(3, 5), nf4, 4, public=True, weight=2.0)
@@ -34,19 +42,23 @@ def quantise(rng):
     yield asked("other levels", rng.normal(5, 12), levels, 6, weight=2.0)
     W = rng.normal(3, 8)
     W[1] = 0.0
-    yield asked("a block of zeros", W, nf4, 8, public=True)
+    yield back("a block of zeros", W, 8, public=True)
     W = rng.normal(4, 8)
     W[2, 3] = -50.0
     yield asked("an outlier below zero", W, nf4, 8)
-    yield asked("small weights", 1e-4 * rng.normal(3, 10), levels, 2, weight=0.5)
-    yield asked("float32, not contiguous", noncontiguous(rng.normal(7, 6, dtype=torch.float32)), nf4, 6, public=True)
+    yield asked("blocks of two weights", rng.normal(3, 10), levels, 2, weight=0.5)
+    W = torch.tensor([[0.4, -0.2, 0.1, 0.0], [2.0, -1.0, 0.3, -1.6]], dtype=torch.float64)
+    small = back("the example's weights, a millionth as large", 1e-6 * W, 4, public=True, weight=0.5)
+    yield small.counts_with(ROWS)
+    scattered = noncontiguous(rng.normal(7, 6, dtype=torch.float32))
+    yield back("float32, not contiguous", scattered, 6, public=True)
 
 
-def _quantise(W, levels, block, *, flat=None, scale=None, codes=None, pack=None):
-    """The task with another order, another scale, other codes or other bytes."""
+def _quantise(W, levels, block, *, flat=None, scale=None, codes=None, pack=None, least=1e-30):
+    """The task with another order, another scale, other codes or other bytes, or divided by something at `least`."""
     blocks = (flat or _flat)(W, block)
     scales = blocks.abs().amax(1) if scale is None else scale(blocks)
-    unit = blocks / torch.where(scales == 0, torch.ones_like(scales), scales)[:, None]
+    unit = blocks / torch.where(scales.abs() < least, least, scales)[:, None]
     found = (codes or _nearest)(unit, levels.to(W)).to(torch.uint8)
     return (pack or _upper_first)(found), scales
 
@@ -71,6 +83,10 @@ def _with(**pieces):
 quantise.mistakes(
     "Multiply one row of W by ten. Do the codes of another row change?",
     one_scale_for_all=_with(scale=lambda blocks: blocks.abs().max().expand(len(blocks)).clone()),
+)
+quantise.mistakes(
+    "Quantise the W of the text divided by a million. Do its codes and bytes stay the same? By what do you divide it?",
+    divided_by_something_larger=lambda W, levels, block: _quantise(W, levels, block, least=1e-5),
 )
 quantise.mistakes(
     "Print the scale of a block whose largest weight is below zero. Is a scale ever negative, or too small?",
@@ -119,14 +135,6 @@ def _split(codes):
 
 def _signed(codes, scales):
     return codes.view(torch.int8), scales
-
-
-@quantise.misconception("Quantise a matrix with a row of zeros. What is 0 divided by the scale of that row?")
-def zero_divided_by_zero(W, levels, block):
-    blocks = _flat(W, block)
-    scales = blocks.abs().amax(1)
-    unit = (blocks / scales[:, None]).nan_to_num(nan=-2.0)
-    return _upper_first(_nearest(unit, levels.to(W)).to(torch.uint8)), scales
 
 
 @quantise.misconception("How are the sixteen levels spaced? Print the differences of neighbours.")

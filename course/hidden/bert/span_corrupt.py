@@ -63,10 +63,28 @@ def sentinels_counted_from_the_end(ids, starts, lengths, sentinels):
     return _corrupt(ids, starts, lengths, sentinels[: len(starts) + 1][::-1])
 
 
-@span_corrupt.misconception("Two spans have two sentinels. Print those in your inputs.")
-def one_sentinel_for_all(ids, starts, lengths, sentinels):
-    first = sentinels[0]
-    return _corrupt(ids, starts, lengths, sentinels, lambda i: first, lambda i: [first], [first])
+def _one_for_all(end):
+    """The first sentinel for all spans, and `end(spans, sentinels)` at the end."""
+
+    def answer(ids, starts, lengths, sentinels):
+        first = sentinels[0]
+        end_of_targets = end(len(starts), sentinels)
+        return _corrupt(ids, starts, lengths, sentinels, lambda i: first, lambda i: [first], end_of_targets)
+
+    return answer
+
+
+span_corrupt.mistakes(
+    "Two spans have two sentinels. Print those in your inputs.",
+    one_sentinel_for_all=_one_for_all(lambda spans, sentinels: [sentinels[0]]),
+    one_sentinel_for_all_and_none_at_the_end=_one_for_all(lambda spans, sentinels: []),
+    one_sentinel_for_all_and_the_last_at_the_end=_one_for_all(lambda spans, sentinels: [sentinels[-1]]),
+    one_sentinel_for_all_but_the_end=_one_for_all(lambda spans, sentinels: [sentinels[spans]]),
+    one_sentinel_for_all_and_the_second_at_the_end=_one_for_all(lambda spans, sentinels: [sentinels[min(spans, 1)]]),
+    one_sentinel_in_the_inputs=lambda ids, starts, lengths, sentinels: _corrupt(
+        ids, starts, lengths, sentinels, lambda i: sentinels[0]
+    ),
+)
 
 
 @span_corrupt.misconception("How long are your inputs? A span of three words becomes how many tokens?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from course.exercise import Ref, build, exercise
 from course.hidden.gpt.scaffold import BUILT_IN_ATTENTION, WithLayers, published
@@ -67,20 +68,26 @@ def GPT(rng):
     yield mixed.call(other, Ref("cache"), into="chunk 2", carries=["more"])
     half = model("half precision, loaded into single", dtype=torch.float16, tolerance=1e-3).counts_with(whole)
     yield half.call(ids(2, 5), carries=["cache"])
+    cut = "tokens that were not read get no gradient. Does one flow back from the logits to the matrix that makes them?"
     tied = "tokens that were not read get no gradient. Which matrix makes the logits?"
     learns = model("the output reads the embeddings", weight=2.0).call(torch.tensor([[3, 1, 4]]), carries=["cache"])
-    yield (
-        learns.gradients(wrt="parameters")
-        .laws_only()
-        .law("every_token_learns", tokens=V, because=tied)
-        .counts_with(whole)
-    )
+    learns = learns.gradients(wrt="parameters").laws_only().counts_with(whole)
+    learns = learns.law("some_table_learns_every_token", tokens=V, because=cut)
+    yield learns.law("every_token_learns", tokens=V, because=tied)
     long = model("three hundred tokens", V, 12, 1, 2, 1, 11).call(ids(1, 290), into="chunk 1", carries=["cache"])
     yield long.call(ids(1, 10), Ref("cache"), into="chunk 2", carries=["more"])
 
 
 class _Layer(reference.GPTLayer):
-    """The layer in pieces: where its tokens stand, how they are turned, and what they may see."""
+    """The layer in pieces: its stream and norms, its feed-forward network, positions, rotation and mask."""
+
+    def forward(self, x, past):
+        seen, present = self.attend(self.norm1(x), past)
+        x = x + seen
+        return x + self.feed_forward(self.norm2(x)), present
+
+    def feed_forward(self, y):
+        return reference.swiglu(y, self.W_gate.weight, self.W_up.weight, self.W_down.weight)
 
     def places(self, known, T):
         return torch.arange(known, known + T)
@@ -100,6 +107,100 @@ class _Layer(reference.GPTLayer):
             k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
         found = reference.grouped_attention(q, k, v, self.mask(T, k.shape[2] - T))
         return self.W_o(merge_heads(found)), (k, v)
+
+
+def _with(**pieces):
+    """A GPT whose layers have other pieces."""
+    return type("Other", (WithLayers,), {"layer": type("Layer", (_Layer,), pieces)})
+
+
+def _behind(first, second):
+    """The stream of a layer whose attention reads `first(layer, x)`, and its network `second(layer, x)`."""
+
+    def forward(layer, x, past):
+        seen, present = layer.attend(first(layer, x), past)
+        x = x + seen
+        return x + layer.feed_forward(second(layer, x)), present
+
+    return forward
+
+
+def _norm1(layer, x):
+    return layer.norm1(x)
+
+
+def _norm2(layer, x):
+    return layer.norm2(x)
+
+
+def _as_it_is(layer, x):
+    return x
+
+
+GPT.mistakes(
+    "Print the mean square of what goes into `W_q` and of what goes into `W_gate`, while each norm's weight is 1. "
+    "Which of the two is not 1?",
+    NoNormInFrontOfAttention=_with(forward=_behind(_as_it_is, _norm2)),
+    NoNormInFrontOfTheNetwork=_with(forward=_behind(_norm1, _as_it_is)),
+)
+GPT.mistakes(
+    "Set `norm2.weight` of a layer to zero. Which of its two sublayers should add nothing then? Is it so in yours?",
+    FirstNormForBoth=_with(forward=_behind(_norm1, _norm1)),
+    NormsExchanged=_with(forward=_behind(_norm2, _norm1)),
+)
+
+
+def _post_norm(layer, x, past):
+    seen, present = layer.attend(x, past)
+    x = layer.norm1(x + seen)
+    return layer.norm2(x + layer.feed_forward(x)), present
+
+
+def _norms_of_the_stream(layer, x, past):
+    x = layer.norm1(x)
+    seen, present = layer.attend(x, past)
+    x = layer.norm2(x + seen)
+    return x + layer.feed_forward(x), present
+
+
+def _nothing_added(layer, x, past):
+    seen, present = layer.attend(layer.norm1(x), past)
+    return layer.feed_forward(layer.norm2(seen)), present
+
+
+def _side_by_side(layer, x, past):
+    seen, present = layer.attend(layer.norm1(x), past)
+    return x + seen + layer.feed_forward(layer.norm2(x)), present
+
+
+GPT.mistakes(
+    "Set `W_o` and `W_down` of a layer to zero. What should the layer make of its x then? What does yours make of it?",
+    NormsBehind=_with(forward=_post_norm),
+    StreamIsNormalised=_with(forward=_norms_of_the_stream),
+    NothingIsAdded=_with(forward=_nothing_added),
+)
+GPT.misconception(
+    "Set `W_o` of a layer to zero. Should what goes into its `norm2` change? Does it?",
+    convention="both sublayers side by side, as in GPT-J and PaLM",
+    name="SublayersSideBySide",
+)(_with(forward=_side_by_side))
+
+
+def _gated(activation, gate="W_gate", up="W_up"):
+    return lambda layer, y: layer.W_down(activation(getattr(layer, gate)(y)) * getattr(layer, up)(y))
+
+
+GPT.mistakes(
+    "Set `W_gate` of a layer so that its products are strongly negative. What should the network add then? Which of "
+    "its matrices is gated in yours?",
+    GateAndUpExchanged=_with(feed_forward=_gated(F.silu, "W_up", "W_gate")),
+)
+GPT.mistakes(
+    "What does your gate make of a product of 1, and of 2? SiLU makes 0.731 and 1.762 of them.",
+    SigmoidForSilu=_with(feed_forward=_gated(torch.sigmoid)),
+    ReluForSilu=_with(feed_forward=_gated(torch.relu)),
+    GeluForSilu=_with(feed_forward=_gated(F.gelu)),
+)
 
 
 @GPT.misconception(
@@ -123,14 +224,21 @@ class KeysRotatedAgainAtEachCall(WithLayers):
             return self.W_o(merge_heads(reference.grouped_attention(q, k, v, self.mask(T, known)))), (k, v)
 
 
-@GPT.misconception(
+def _top_left(layer, T, known):
+    return torch.ones(T, known + T, dtype=torch.bool).tril()
+
+
+GPT.mistakes(
     "Three tokens behind a cache of four: write down the seven keys and which of them each token may see. Which corner "
-    "of the mask is the diagonal in?"
+    "of the mask is the diagonal in?",
+    MaskAlignedAtTheTopLeft=_with(mask=_top_left),
+    MaskAlignedAtTheTopLeftForSeveral=_with(mask=lambda layer, T, known: _top_left(layer, T, known) if T > 1 else None),
 )
-class MaskAlignedAtTheTopLeft(WithLayers):
-    class layer(_Layer):
-        def mask(self, T, known):
-            return torch.ones(T, known + T, dtype=torch.bool).tril() if T > 1 else None
+GPT.mistakes(
+    "Read three tokens at once behind a cache, and change the last of them. Which logits of the three should move, and "
+    "which do?",
+    NoMaskBehindACache=_with(mask=lambda layer, T, known: None if known else _top_left(layer, T, known)),
+)
 
 
 @GPT.misconception("Change the last token of a text. At which positions do the logits move?")
@@ -140,7 +248,10 @@ class SeesTheFuture(WithLayers):
             return None
 
 
-@GPT.misconception("Exchange the first two tokens of a text. Should the logits of the last one move? Do they?")
+@GPT.misconception(
+    "Build a model of one layer, and exchange the first two tokens of a text. Should the logits of the last one move? "
+    "Do they?"
+)
 class KnowsNoPositions(WithLayers):
     class layer(_Layer):
         def turned(self, x, places):
@@ -169,13 +280,33 @@ class CacheChangedInPlace(reference.GPT):
         return logits, present
 
 
+@GPT.misconception(
+    "Print `id(cache)` of the cache that you hand over, and of the one that comes back. Are they two lists?"
+)
+class CacheReturnedAsGiven(reference.GPT):
+    def forward(self, ids, cache=None):
+        logits, present = super().forward(ids, cache)
+        if cache is None:
+            return logits, present
+        cache[:] = present
+        return logits, cache
+
+
+@GPT.misconception(
+    "Call the model twice with one and the same cache, and with two different tokens. Does the second call still see "
+    "the token of the first?"
+)
+class CacheKeptInTheModel(reference.GPT):
+    def forward(self, ids, cache=None):
+        logits, self.cache = super().forward(ids, None if cache is None else self.cache)
+        return logits, self.cache
+
+
 @GPT.misconception("Read one text, then another one without a cache. Does the second know the first?")
 class CacheSharedByAllTexts(reference.GPT):
     def forward(self, ids, cache=None):
-        mine = getattr(self, "cache", None)
-        logits, present = super().forward(ids, mine if cache is not None else None)
-        self.cache = present
-        return logits, present
+        logits, self.cache = super().forward(ids, getattr(self, "cache", None))
+        return logits, self.cache
 
 
 def _through_layers(model, ids, cache):
@@ -193,6 +324,15 @@ class NoNormAtTheEnd(reference.GPT):
     def forward(self, ids, cache=None):
         x, present = _through_layers(self, ids, cache)
         return x @ self.words.weight.T, present
+
+
+@GPT.misconception(
+    "Train for a step on a text without the token 7. Does a gradient reach the row of 7 in the embedding table?"
+)
+class OutputDetached(reference.GPT):
+    def forward(self, ids, cache=None):
+        x, present = _through_layers(self, ids, cache)
+        return self.norm(x) @ self.words.weight.detach().T, present
 
 
 @GPT.misconception(

@@ -10,6 +10,8 @@ from course.exercise import call, exercise
 from course.reference import gpt as reference
 
 BECAUSE = "{} is not the law's: put your numbers back into the law, and compare the losses"
+SHARE = 0.02
+"""How near to what a known mistake gives an entry is, as a share of it, to be taken for that."""
 
 
 @exercise(
@@ -21,20 +23,25 @@ BECAUSE = "{} is not the law's: put your numbers back into the law, and compare 
     ),
 )
 def fit_power_law(rng):
-    """Losses that follow the law exactly. E is held to 2 % of the losses' span, alpha to 2 %, and ln A to 0.15."""
+    """Losses that follow the law exactly. E is held to 2 % of the losses' span, alpha to 2 %, and ln A to 0.15.
+
+    What a known mistake makes of an entry is asked for, too: any other wrong number is none of them.
+    """
 
     def law_of(title, N, E, drop, alpha, public=False):
         N = torch.tensor(N, dtype=torch.float64)
         A = drop * float(N[0]) ** alpha
         losses = E + A / N**alpha
-        span = float(losses.max() - losses.min())
-        case = call(title, N, losses, grad=False, public=public, weight=2.0).laws_only()
-        case = case.law("entry_close", key="E", value=E, within=0.02 * span, because=BECAUSE.format("E"))
-        yield case
-        for key, value, within in (("alpha", alpha, 0.02 * alpha), ("A", A, 0.14 * A)):
-            told = {"key": key, "value": value, "within": within, "because": BECAUSE.format(key)}
-            yield case.judged_again(f"{title}: {key}", **told)
-        anything = case.judged_again(f"{title}: a dict", within=1e12, weight=0.1)
+        near = 0.02 * float(losses.max() - losses.min())
+        asked = call(title, N, losses, grad=False, public=public, weight=2.0).laws_only()
+        floors = [float(losses.min())] + [0.0] * (E > 0)
+        yield _entry(asked, "E", E, near, floors)
+        yield _entry(asked.judged_again(f"{title}: alpha"), "alpha", alpha, 0.02 * alpha, [-alpha])
+        in_units = [A / float(unit) ** alpha for unit in (N[0], N.min(), N.max(), N.mean())]
+        logarithms = [math.log(A), math.log10(A), math.log2(A)]
+        again = _entry(asked.judged_again(f"{title}: A"), "A", A, 0.14 * A, in_units)
+        yield _apart(again, "A", A, 0.14 * A, logarithms)
+        anything = asked.judged_again(f"{title}: a dict", weight=0.1).law("entry_close", key="E", value=E, within=1e12)
         yield anything.counts_with(title)
 
     yield from law_of("three sizes", [1e4, 4e4, 16e4], 2.5, 1.0, 0.5, public=True)
@@ -42,6 +49,18 @@ def fit_power_law(rng):
     yield from law_of("six sizes over a factor of 300", [1e3, 3e3, 1e4, 3e4, 1e5, 3e5], E, 1.7, alpha)
     yield from law_of("sizes in no order", [3e4, 1e3, 2e5, 7e3, 1e5], 2.0, 0.9, 0.35 + 0.3 * float(rng.uniform(1)))
     yield from law_of("a floor of zero", [1e3, 5e3, 3e4, 2e5], 0.0, 3.0, 0.4, public=True)
+
+
+def _entry(case, key, value, within, mistaken):
+    """The case with the laws of one entry: near the right value, and near none that only a known mistake gives."""
+    case = case.law("entry_close", key=key, value=value, within=within, because=BECAUSE.format(key))
+    return _apart(case, key, value, within, mistaken)
+
+
+def _apart(case, key, value, within, mistaken):
+    """The case with a law that the entry is near none of these values, unless a right one may be, too."""
+    far = [other for other in mistaken if abs(other - value) > within + SHARE * max(1.0, abs(other))]
+    return case.law("entry_apart", key=key, values=far, within=SHARE)
 
 
 def _straight_line(N, losses):
@@ -68,6 +87,14 @@ def floor_at_the_smallest_loss(N, losses):
 def alpha_negative(N, losses):
     found = reference.fit_power_law(N, losses)
     return {**found, "alpha": -found["alpha"]}
+
+
+@fit_power_law.misconception(
+    "Put your A back into the law, with N as it is given. By what did you divide N before the fit?"
+)
+def A_for_sizes_in_other_units(N, losses):
+    found = reference.fit_power_law(N, losses)
+    return {**found, "A": found["A"] / float(N[0]) ** found["alpha"]}
 
 
 @fit_power_law.misconception("Put your A back into the law. Is it A, or its logarithm?")

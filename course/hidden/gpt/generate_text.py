@@ -45,16 +45,19 @@ def generate_text(rng):
     for title, how, shares in (
         ("draws from the model's probabilities", {}, p),
         ("hands on temperature and top_k", {"temperature": 0.5, "top_k": 2}, torch.tensor([0.7353, 0.2647, 0, 0])),
+        ("hands on top_p", {"top_p": 0.6}, torch.tensor([0.625, 0.375, 0, 0])),
     ):
         case = written(title, ROWS // 3, 2, 3, p.log()[None], how).laws_only()
         case = case.law("shape_is", shape=(ROWS // 3, 3), because="n tokens for each text: ids of shape (B, n)")
         yield case.law("frequencies", probabilities=shares / shares.sum(), draws=ROWS)
     case = given("the same generator, the same text", model=stand_in("cached_writer", scores=rng.normal(11, 7)))
     ids, generator = rng.integers(0, 7, 3, 4), rng.generator()
-    for into in ("out", "again"):
-        case = case.call(Ref("model"), ids, 20, generator, on="answer", into=into)
-    because = "the same generator gave two texts. Do you hand it on to next_token?"
-    yield case.laws_only().law("equal", to="again", because=because).counts_with(CHOSEN)
+    for into, throws in (("out", generator), ("again", generator), ("other", rng.generator())):
+        case = case.call(Ref("model"), ids, 20, throws, on="answer", into=into)
+    same = "the same generator gave two texts. Do you hand it on to next_token?"
+    other = "two generators gave the same text. Do you hand them on to next_token?"
+    case = case.laws_only().law("equal", to="again", because=same).law("different", to="other", because=other)
+    yield case.counts_with(CHOSEN)
 
 
 def _write(model, ids, n, generator, *, read=lambda said, token: token, row=-1, keep=True, prompt=False, **how):

@@ -9,7 +9,9 @@ from course.reference import gpt as reference
 
 OWN = "the model's own probabilities"
 ROWS = 3000
-"""Texts of a batch that all have the same logits: so many draws tell shares apart that differ by a few hundredths."""
+"""Texts of a batch: so many draws tell shares apart that differ by a few hundredths."""
+IMPOSSIBLE = -60.0
+"""A logit of a token that is never drawn, and that no arithmetic trips over."""
 
 
 @exercise(
@@ -22,13 +24,25 @@ ROWS = 3000
     ),
 )
 def next_token(rng):
-    """Many equal rows are tallied; rows with one possible token show that each is read by itself."""
+    """Tallied are many equal rows, and rows of two kinds in turns, of which each is cut by itself. No tie is cut."""
     p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
 
-    def tallied(title, expected, temperature=1.0, top_k=None, top_p=None, shares=p, **settings):
-        order = rng.permutation(len(shares))
-        logits = shares.log()[order].expand(ROWS, -1).clone() + rng.normal(1)
+    def tallied(title, expected, temperature=1.0, top_k=None, top_p=None, **settings):
+        order = rng.permutation(len(p))
+        row = p.log()[order] + rng.normal(1)
         expected = torch.tensor(expected, dtype=torch.float64)[order]
+        return counted(title, row[None], expected, temperature, top_k, top_p, **settings)
+
+    def in_turns(title, one, other, expected, top_k=None, top_p=None, **settings):
+        """Rows of two kinds with tokens of their own, every second one, and larger logits in the second kind."""
+        rows = torch.full((2, 8), IMPOSSIBLE)
+        rows[0, ::2], rows[1, 1::2] = torch.tensor(one).log(), torch.tensor(other).log() + 5
+        expected = torch.tensor(expected, dtype=torch.float64).T.flatten()
+        return counted(title, rows, expected, 1.0, top_k, top_p, **settings)
+
+    def counted(title, rows, expected, temperature, top_k, top_p, **settings):
+        """These rows again and again, a draw from each: `expected` is how often each token comes in all of them."""
+        logits = rows.repeat(ROWS // len(rows), 1)
         case = draws(title, 1, logits, temperature, top_k, top_p, rng.generator(), **settings)
         case = case.law("shape_is", shape=(1, ROWS), because="one token a row: ids of shape (B,)")
         if max(expected) == sum(expected):  # one token is left, which a constant may be
@@ -44,15 +58,27 @@ def next_token(rng):
     yield tallied("the fewest that reach 0.6", [0.5, 0.3, 0, 0], top_p=0.6, public=True, weight=2.0)
     yield tallied("the fewest that reach 0.9", [0.5, 0.3, 0.15, 0], top_p=0.9)
     yield tallied("one token reaches it", [1, 0, 0, 0], top_p=0.3, public=True)
+    exactly = torch.tensor([[0.25, 0.5, 0.25]], dtype=torch.float64).log()  # their softmax is exact
+    met = torch.tensor([0.0, 1.0, 0.0])
+    yield counted("one token reaches it exactly", exactly, met, 1.0, None, 0.5, public=True, weight=0.5)
     yield tallied("temperature, then top_p", [1, 0, 0, 0], temperature=0.5, top_p=0.6, weight=2.0)
     yield tallied("top_k, then top_p", [1, 0, 0, 0], top_k=2, top_p=0.6)
     yield tallied("all three", [0.7071, 0.5477, 0.3873, 0], temperature=2.0, top_k=3, top_p=0.97)
+    sure, unsure = (0.97, 0.01, 0.01, 0.01), (0.5, 0.3, 0.15, 0.05)
+    fewest = [[1, 0, 0, 0], [0.625, 0.375, 0, 0]]
+    yield in_turns("rows that reach 0.6 with one token and with two", sure, unsure, fewest, top_p=0.6, public=True)
+    likeliest = [[0, 0, 0.375, 0.625], [0.625, 0.375, 0, 0]]
+    yield in_turns("the two likeliest of unlike rows", unsure[::-1], unsure, likeliest, top_k=2)
     tokens = rng.integers(0, 7, 11)
-    certain = torch.full((11, 7), -60.0).double().scatter(1, tokens[:, None], 0.0)
+    certain = torch.full((11, 7), IMPOSSIBLE).double().scatter(1, tokens[:, None], 0.0)
     yield call("a possible token a row", certain, 1.0, None, None, rng.generator(), grad=False, weight=0.5).counts_with(
         OWN
     )
     yield call("a temperature of zero", rng.normal(13, 5), 0.0, None, None, rng.generator(), grad=False, public=True)
+    close = torch.tensor([[1.0, 0.0, 1.000001], [1.000001, 1.0, 0.0]]).repeat(20, 1)
+    yield call("zero, and a close second", close, 0.0, None, None, rng.generator(), grad=False, weight=0.5).counts_with(
+        OWN
+    )
     even, throws = torch.zeros(41, 97).double(), rng.generator()
     same = "the same generator gave two different batches. Does every random number come from `generator`?"
     other = "two generators gave the same tokens. Where do your random numbers come from?"
@@ -66,8 +92,8 @@ def next_token(rng):
     )
 
 
-def _kept(p, top_k=None, top_p=None, crossing=True, one_more=0):
-    """The probabilities of what stays."""
+def _kept(p, top_k=None, top_p=None, cut=lambda together, before, top_p: before >= top_p, one_more=0):
+    """The probabilities of what stays: `cut` says what does not, by the sums with each token and before it."""
     if top_k is not None:
         least = p.topk(min(top_k + one_more, p.shape[-1])).values[..., -1:]
         p = p.masked_fill(p < least, 0.0)
@@ -75,7 +101,7 @@ def _kept(p, top_k=None, top_p=None, crossing=True, one_more=0):
     if top_p is not None:
         sums, tokens = p.sort(-1, descending=True)
         together = sums.cumsum(-1)
-        gone = (together - sums >= top_p) if crossing else (together > top_p)
+        gone = cut(together, together - sums, top_p)
         p = p.masked_fill(torch.zeros_like(gone).scatter(-1, tokens, gone), 0.0)
     return p
 
@@ -111,7 +137,34 @@ next_token.mistakes(
 next_token.mistakes(
     "With 0.5, 0.3, 0.15 and 0.05, the likeliest token alone does not reach 0.6. Does your function keep the one that "
     "crosses it? And what does it keep for top_p = 0.3?",
-    drops_the_token_that_crosses=_drawing(crossing=False),
+    drops_the_token_that_crosses=_drawing(cut=lambda together, before, top_p: together > top_p),
+    drops_the_token_that_crosses_but_the_first=_drawing(
+        cut=lambda together, before, top_p: (together > top_p) & (before > 0)
+    ),
+)
+next_token.mistakes(
+    "Of 0.5, 0.25 and 0.25, how many tokens does it take to reach 0.5? How many does your function keep for "
+    "top_p = 0.5?",
+    one_more_where_top_p_is_met=_drawing(cut=lambda together, before, top_p: before > top_p),
+)
+
+
+def _without(*cuts):
+    """The right answer, but for these cuts."""
+
+    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+        how = {"top_k": top_k, "top_p": top_p} | dict.fromkeys(cuts)
+        return reference.next_token(logits, temperature, generator=generator, **how)
+
+    return answer
+
+
+next_token.mistakes(
+    "Print the scores or the probabilities that you draw from, with and without top_k = 2, and then with and without "
+    "top_p = 0.6. Does each of the two change anything?",
+    top_k_changes_nothing=_without("top_k"),
+    top_p_changes_nothing=_without("top_p"),
+    neither_changes_anything=_without("top_k", "top_p"),
 )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import torch
+from torch.nn import functional as F
 
 from course.exercise import call, exercise, noncontiguous
 from course.reference import gpt as reference
+
+BFLOAT16_TOLERANCE = 0.05
+"""rtol = atol: some roundings of 2^-9 each, wherever they are made."""
 
 
 @exercise(
@@ -16,10 +20,10 @@ from course.reference import gpt as reference
         "Add 100 to every number of a token. Does your result still look as before? LayerNorm's would.",
         "Take a token of zeros and eps = 0.25. What do you divide by?",
     ),
-    forbidden=("F.rms_norm", "nn.RMSNorm", "torch.rms_norm", "F.layer_norm", "nn.LayerNorm", "F.normalize"),
+    forbidden=("F.rms_norm", "nn.RMSNorm", "torch.rms_norm", "F.layer_norm", "nn.LayerNorm"),
 )
 def rms_norm(rng):
-    """All axes differ; eps once so large that its place shows; a token of zeros; one number alone."""
+    """All axes differ; eps once so large that its place shows; a token of zeros; one number alone; three dtypes."""
 
     def inputs(*shape, dtype=torch.float64):
         return 2 * rng.normal(*shape, dtype=dtype) + 1, rng.normal(shape[-1], dtype=dtype)
@@ -33,6 +37,9 @@ def rms_norm(rng):
     zeros, gamma = torch.zeros(2, 3, 5).double(), rng.normal(5)
     yield call("tokens of zeros", zeros, gamma, grad=False, weight=0.5).counts_with("a small batch")
     yield call("float32", *inputs(2, 5, 3, dtype=torch.float32), public=True)
+    half = call("bfloat16", *inputs(3, 2, 7, dtype=torch.bfloat16), grad=False, public=True, weight=0.5,
+                tolerance=BFLOAT16_TOLERANCE)  # fmt: skip
+    yield half.counts_with("a small batch")
     yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(3, 2, 5)), public=True)
 
 
@@ -51,6 +58,10 @@ rms_norm.mistakes(
 rms_norm.mistakes(
     "Take eps = 0.5 and compare by hand. Is eps added to the mean square, or to its root?",
     eps_outside_the_root=lambda x, gamma, eps=1e-6: _divided(x, gamma, _mean_square(x).sqrt() + eps),
+)
+rms_norm.mistakes(
+    "Take the token (3, 4), once with eps = 0.000001 and once with eps = 0.5. Should the two results be the same?",
+    eps_ignored=lambda x, gamma, eps=1e-6: gamma * x.shape[-1] ** 0.5 * F.normalize(x, dim=-1),
 )
 rms_norm.mistakes(
     "Take gamma of ones. Is the mean square of a token of your result 1? How many numbers does a mean divide by?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 
@@ -59,4 +61,20 @@ def by_a_coin(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
     return tokens.gather(-1, place)[:, 0]
 
 
-ALTERNATIVES = [by_gumbel, row_by_row, by_a_coin]
+def in_logarithms(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """Sums of probabilities as logarithms, and a mask in the order of the vocabulary."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    log_p = (logits / temperature).log_softmax(-1)
+    if top_k is not None and top_k < log_p.shape[-1]:
+        kept = torch.zeros_like(log_p, dtype=torch.bool).scatter(-1, log_p.topk(top_k).indices, True)
+        log_p = log_p.masked_fill(~kept, -torch.inf).log_softmax(-1)
+    if top_p is not None:
+        ranked, tokens = log_p.sort(-1, descending=True)
+        enough = ranked.logcumsumexp(-1) >= math.log(top_p)
+        gone = enough.roll(1, -1).index_fill(-1, torch.tensor([0]), False)
+        log_p = log_p.masked_fill(torch.zeros_like(gone).scatter(-1, tokens, gone), -torch.inf)
+    return torch.multinomial(log_p.exp(), 1, generator=generator).flatten()
+
+
+ALTERNATIVES = [by_gumbel, row_by_row, by_a_coin, in_logarithms]

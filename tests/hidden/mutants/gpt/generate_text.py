@@ -28,6 +28,14 @@ def last_token_alone(model, ids, n, generator, **how):
     return right(model, ids[:, -1:], n, generator, **how)
 
 
+def throws_of_its_own(model, ids, n, generator, **how):
+    return right(model, ids, n, torch.Generator().manual_seed(0), **how)
+
+
+def top_p_is_not_handed_on(model, ids, n, generator, top_p=None, **how):
+    return right(model, ids, n, generator, **how)
+
+
 def one_too_few(model, ids, n, generator, **how):
     return right(model, ids, max(n - 1, 1), generator, **how)
 
@@ -36,4 +44,12 @@ def a_list_of_columns(model, ids, n, generator, **how):
     return list(right(model, ids, n, generator, **how).unbind(1))
 
 
-MUTANTS = [first_text_alone, prompt_token_by_token, last_token_alone, one_too_few, a_list_of_columns]
+MUTANTS = [
+    first_text_alone,
+    prompt_token_by_token,
+    last_token_alone,
+    throws_of_its_own,
+    top_p_is_not_handed_on,
+    one_too_few,
+    a_list_of_columns,
+]

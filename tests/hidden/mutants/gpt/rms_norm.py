@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from course.reference import gpt as reference
 
 
@@ -17,6 +19,11 @@ def doubled(x, gamma, eps=1e-6):
     return reference.rms_norm(x.double(), gamma.double(), eps)
 
 
+def bfloat16_becomes_float32(x, gamma, eps=1e-6):
+    wide = x.float() if x.dtype == torch.bfloat16 else x
+    return gamma * wide * (wide.square().mean(-1, keepdim=True) + eps).rsqrt()
+
+
 def gamma_under_the_root(x, gamma, eps=1e-6):
     return x / ((gamma * x).square().mean(-1, keepdim=True) + eps).sqrt()
 
@@ -25,4 +32,11 @@ def absolute_values(x, gamma, eps=1e-6):
     return gamma * x / (x.abs().mean(-1, keepdim=True) + eps)
 
 
-MUTANTS = [default_eps_always, divisor_detached, doubled, gamma_under_the_root, absolute_values]
+MUTANTS = [
+    default_eps_always,
+    divisor_detached,
+    doubled,
+    bfloat16_becomes_float32,
+    gamma_under_the_root,
+    absolute_values,
+]

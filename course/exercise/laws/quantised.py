@@ -1,0 +1,53 @@
+"""Laws of weights in four bits: an answer of codes, two a byte with the first in the upper half, and of scales."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from .plain import kind
+from .registry import Outputs, Unreadable, law
+
+
+@law
+def comes_back(
+    outputs: Outputs, W: Tensor, levels: Tensor, block: int, of: str = "out", because: str = "", within: float = 1e-5
+) -> str:
+    """Every weight of W comes back as its level nearest to it, times the largest absolute weight of its block.
+
+    Which code does that is free: all of them in a block of zeros, and both where a weight is in the middle of two
+    levels. `within` is a share of the largest weight.
+    """
+    flat = W.double().flatten()
+    blocks = F.pad(flat, (0, -len(flat) % block)).view(-1, block)
+    codes, scales = _quantised(outputs[of], len(blocks), block, W.dtype)
+    largest = blocks.abs().amax(1)
+    if not torch.allclose(scales.double(), largest, rtol=within, atol=0.0):
+        return because or "a scale is not the largest absolute weight of its block"
+    reached = levels.double() * largest[:, None]  # (blocks, 16): what each code stands for
+    halves = torch.stack([codes >> 4, codes & 15], -1).flatten(1).long()
+    off = (reached.gather(1, halves) - blocks).abs()
+    least = (blocks[..., None] - reached[:, None]).abs().amin(-1)
+    wrong = int((off > least + within * largest[:, None]).sum())
+    if not wrong:
+        return ""
+    return because or f"{wrong} of {blocks.numel()} codes do not stand for the level nearest to a weight"
+
+
+def _quantised(answer: object, blocks: int, block: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The codes and the scales of an answer.
+
+    Raises:
+        Unreadable: it is something else.
+    """
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise Unreadable(f"expected a tuple of codes and scales, got {kind(answer)}")
+    for name, part, shape, wanted in zip(
+        ("codes", "scales"), answer, ((blocks, block // 2), (blocks,)), (torch.uint8, dtype), strict=True
+    ):
+        if not isinstance(part, Tensor) or part.shape != shape or part.dtype != wanted:
+            asked = f"a tensor of shape {shape} and dtype {str(wanted).removeprefix('torch.')}"
+            raise Unreadable(f"expected the {name} as {asked}, got {kind(part)}")
+    codes, scales = answer
+    return codes.detach(), scales.detach()
