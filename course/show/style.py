@@ -64,7 +64,7 @@ _RC = {
 }
 
 _DRAWING = RLock()
-"""matplotlib's settings are one for all threads, and JupyterLab answers widgets in threads beside the notebook's own."""
+"""All threads share matplotlib's settings, and JupyterLab answers widgets in threads beside the notebook's own."""
 
 
 @contextmanager
