@@ -1,7 +1,6 @@
 """What MkDocs calls while it builds the site: adds the notebooks' pages, the repository's own, and MathJax.
 
-Executed copies of the notebooks are taken from build/executed, where the tests that execute every solved notebook
-leave them. Without them, or when a source has changed since, the pages have no outputs.
+A notebook's page has the outputs of its executed copy. Without a copy of the source as it stands, it has none.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from course.grading.authoring.setup_cell import binder_address, colab_address  # noqa: E402
 from course.grading.catalogue import hours, six_weeks  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import TOPICS, Topic  # noqa: E402
-from website.pages import SOURCE, digest, page  # noqa: E402
+from website.executed import executed_copy  # noqa: E402
+from website.pages import page  # noqa: E402
 
-EXECUTED = ROOT / "build" / "executed"
 STATIC = ("site.css", "mathematics.js")
 OF_THE_REPOSITORY = {
     "CONTRIBUTING.md": "contributing.md",
@@ -89,18 +89,23 @@ def _release(topic: Topic) -> Path:
 
 
 def _notebook(topic: Topic, config: Any) -> list[File]:
-    made = page(topic.folder, nbformat.read(_release(topic), as_version=4), _executed(topic))
-    files = [File.generated(config, f"notebooks/{topic.folder}.md", content=made.text)]
+    made = page(topic.folder, nbformat.read(_release(topic), as_version=4), executed_copy(topic))
+    title, _, text = made.text.partition("\n")
+    files = [
+        File.generated(config, f"notebooks/{topic.folder}.md", content=f"{title}\n\n{_openers(topic)}\n{text}"),
+        File.generated(config, f"notebooks/{topic.folder}.ipynb", abs_src_path=str(_release(topic))),
+    ]
     return files + [File.generated(config, f"notebooks/{name}", content=data) for name, data in made.pictures.items()]
 
 
-def _executed(topic: Topic) -> Any:
-    """The executed copy of the topic's notebook, if it was made from the source as it stands."""
-    copy, source = EXECUTED / f"{topic.folder}.ipynb", ROOT / "solutions" / f"{topic.folder}.py"
-    if not copy.is_file():
-        return None
-    nb = nbformat.read(copy, as_version=4)
-    return nb if nb.metadata.get(SOURCE) == digest(source.read_text("utf-8")) else None
+def _openers(topic: Topic) -> str:
+    """Links in Markdown that open or download the topic's notebook."""
+    path = _release(topic).relative_to(ROOT).as_posix()
+    return (
+        f"[Open in Colab]({colab_address(path)}){{ .md-button .md-button--primary }}\n"
+        f"[Open in Binder]({binder_address(path)}){{ .md-button }}\n"
+        f"[Download]({topic.folder}.ipynb){{ .md-button download={topic.folder}.ipynb }}\n"
+    )
 
 
 def _contents(topics: list[Topic]) -> str:
@@ -115,7 +120,13 @@ def _contents(topics: list[Topic]) -> str:
 def _table(topics: list[Topic]) -> str:
     rows = [
         f"| [{topic.number:02d} {topic.title}]({topic.folder}.md) | {topic.lecture} | "
-        f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} |"
+        f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} | {_open(topic)} |"
         for topic in topics
     ]
-    return "\n".join(["| notebook | lecture | graded cells | points | about |", "|---|---|--:|--:|--:|", *rows])
+    head = ["| notebook | lecture | graded cells | points | about | open |", "|---|---|--:|--:|--:|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _open(topic: Topic) -> str:
+    path = _release(topic).relative_to(ROOT).as_posix()
+    return f"[Colab]({colab_address(path)}), [Binder]({binder_address(path)}), [.ipynb]({topic.folder}.ipynb)"

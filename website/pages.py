@@ -54,7 +54,7 @@ def page(name: str, release: NotebookNode, executed: NotebookNode | None = None)
             parts.append(_prose(cell.source))
         elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
             parts.append(_fenced(cell.source, "python"))
-            for number, output in enumerate([*outputs.get(index, []), *cell.get("outputs", ())]):
+            for number, output in enumerate(outputs.get(index) or cell.get("outputs", ())):
                 parts.append(_output(output, f"{name}-{index}-{number}", section, made.pictures))
     made.text = "\n\n".join(part for part in parts if part) + "\n"
     return made
