@@ -22,9 +22,13 @@ from course.grading.catalogue import hours, six_weeks  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import TOPICS, Topic  # noqa: E402
 from website.executed import executed_copy  # noqa: E402
+from website.fonts import write_fonts  # noqa: E402
+from website.home import WRITERS_TEXT, prose, with_home  # noqa: E402
 from website.pages import page  # noqa: E402
 
-STATIC = ("site.css", "mathematics.js")
+STATIC = ("site.css", "mathematics.js", "writer.js")
+FONTS = ROOT / "build" / "fonts"
+HOME = "index.md"
 OF_THE_REPOSITORY = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
@@ -41,6 +45,9 @@ def on_files(files: Files, config: Any) -> Files:
     for name in STATIC:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "website" / name)))
     files.append(File.generated(config, "assets/tex-svg.js", abs_src_path=str(mathjax())))
+    for name, path in write_fonts(FONTS).items():
+        files.append(File.generated(config, f"assets/fonts/{name}.woff2", abs_src_path=str(path)))
+    files.append(File.generated(config, WRITERS_TEXT, content=prose([_release(topic) for topic in TOPICS])))
     shown = [topic for topic in TOPICS if _release(topic).is_file()]
     for topic in shown:
         for file in _notebook(topic, config):
@@ -62,6 +69,8 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links that hold in the repository hold on the site; names of code blocks, which tests go by, do not show."""
     markdown = re.sub(r"^(```\w+) [\w-]+$", r"\1", markdown, flags=re.M)
+    if page.file.src_uri == HOME:
+        markdown = with_home(markdown, colab_address(_release(TOPICS[0]).relative_to(ROOT).as_posix()))
     up = "../" * page.file.src_uri.count("/")
     for name, target in OF_THE_REPOSITORY.items():
         markdown = markdown.replace(f"]({up}../{name}", f"]({up}{target}")
@@ -70,8 +79,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 
 
-def on_post_page(output: str, **_: Any) -> str:
-    """Give the theme's dialog for searching the name that screen readers announce."""
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Give the home page its style, and the theme's dialog for searching the name that screen readers announce."""
+    if page.file.src_uri == HOME:
+        output = output.replace("<body ", '<body class="home" ', 1)
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )
