@@ -23,6 +23,7 @@ from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.freshness.engine_fingerprint import fingerprint
 from course.syllabus import TOPICS, Topic
+from website.frames import with_frames
 from website.pages import SOURCE, digest
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +39,8 @@ def task_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **t
 def solved(topic: Topic) -> Outcome:
     """Return what came of executing the topic's solved notebook, and write the executed copy."""
     engine = fingerprint(frozenset({topic.name}))
-    task = task_of(topic, build(source_path(ROOT, topic), topic), policy="retrain", engine=engine)
+    nb = with_frames(build(source_path(ROOT, topic), topic))
+    task = task_of(topic, nb, policy="retrain", engine=engine)
     kept = Store(cache_folder() / "solved")
     outcome = kept.get(task)
     if outcome is None:

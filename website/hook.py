@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from course.grading.authoring.setup_cell import binder_address, colab_address  # noqa: E402
 from course.grading.catalogue import hours, six_weeks  # noqa: E402
+from course.hidden import predictions  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import TOPICS, Topic  # noqa: E402
 from website.executed import executed_copy  # noqa: E402
@@ -26,7 +27,7 @@ from website.fonts import write_fonts  # noqa: E402
 from website.home import WRITERS_TEXT, prose, with_home  # noqa: E402
 from website.pages import page  # noqa: E402
 
-STATIC = ("site.css", "mathematics.js", "writer.js")
+STATIC = ("site.css", "mathematics.js", "writer.js", "player.js", "remember.js")
 FONTS = ROOT / "build" / "fonts"
 HOME = "index.md"
 OF_THE_REPOSITORY = {
@@ -100,7 +101,8 @@ def _release(topic: Topic) -> Path:
 
 
 def _notebook(topic: Topic, config: Any) -> list[File]:
-    made = page(topic.folder, nbformat.read(_release(topic), as_version=4), executed_copy(topic))
+    release = nbformat.read(_release(topic), as_version=4)
+    made = page(topic.folder, release, executed_copy(topic), predictions(topic))
     title, _, text = made.text.partition("\n")
     files = [
         File.generated(config, f"notebooks/{topic.folder}.md", content=f"{title}\n\n{_openers(topic)}\n{text}"),

@@ -5,12 +5,9 @@ axe-core comes from the npm registry when the tests run; without npm, or without
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
 import os
 import statistics
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,8 +29,6 @@ from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
-from tests.shared import once
-from tests.test_site import build_site
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,28 +42,6 @@ PAGES = (
     *("architecture", "protocol"),
 )
 PICTURES = os.environ.get("COURSE_SCREENSHOTS")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The documentation site, served: its address."""
-    yield from serve(once(tmp_path_factory, "site", build_site))
-
-
-class Silent(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-def serve(folder: Path) -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")
