@@ -75,7 +75,8 @@ lab: $(INSTALLED) ## JupyterLab on the notebooks
 assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 	$(BIN)/course release
 
-docs: $(INSTALLED) ## the documentation site, into build/site; figures are those of the last `make test`
+docs: $(INSTALLED) ## the documentation site, into build/site; notebooks whose figures are missing are executed (minutes)
+	$(TESTING) $(BIN)/python -m website.executed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

@@ -1,11 +1,14 @@
-"""A Jupyter server of a test's own: its files in the test's folder, on a port that is free, asked until it answers."""
+"""Servers of a test's own, on a port that is free: Jupyter's, asked until it answers, and one of plain files."""
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -60,3 +63,20 @@ def _listens(address: str) -> bool:
     except OSError:
         return False
     return True
+
+
+class _Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def files(folder: Path) -> Iterator[str]:
+    """Serve the files of `folder` until the block ends; yields the address, without a slash at its end."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

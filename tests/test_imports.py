@@ -81,7 +81,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"exercise", "data"},
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
-    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "study_paths"},
+    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "show", "study_paths"},
     "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition", "study_paths"},
     "cli": {"grading", "outline", "study_paths"},
 }

@@ -18,9 +18,11 @@ pytest.importorskip("material")
 pytest.importorskip("mkdocstrings")
 
 from course.grading.course_folder import release_path
+from course.hidden import predictions
 from course.syllabus import TOPICS
 from tests.grading.test_kernel_edition import lines_of_answers, squeezed
 from tests.shared import once
+from website.frames import MIME
 from website.pages import given_outputs, page
 
 ROOT = Path(__file__).parents[1]
@@ -162,3 +164,19 @@ def test_pictures_have_names_and_descriptions() -> None:
     made = page("01_topic", release, executed)
     assert list(made.pictures) == ["01_topic-1-0.png"]
     assert 'alt="Figure of the section 1 A title"' in made.text
+
+
+def test_a_prediction_is_a_question_and_a_widget_moves() -> None:
+    asked = predictions(TOPICS[0])[0]
+    widget = new_code_cell("show.lora.explorer(matrices, best)", id="widget")
+    release = new_notebook(cells=[new_code_cell(f'predict("{asked.name}")'), widget])
+    frames = [{"label": str(rank), "text": f"<b>rank {rank}</b>", "pictures": []} for rank in (1, 2, 3)]
+    recorded = {MIME: {"name": "rank r", "began": "2", "alt": "", "frames": frames}}
+    recording = new_code_cell("…", id="frames-widget", outputs=[new_output("display_data", data=recorded)])
+    text = page("x", release, new_notebook(cells=[widget, recording]), [asked]).text
+    assert all(squeezed(choice.reply.split("`")[0])[:20] in squeezed(text) for choice in asked.choices)
+    assert "predict(" not in text
+    assert (
+        '<input type="range" min="0" max="2" value="1"' in text
+        and '<div class="told" aria-live="polite"><b>rank 2' in text
+    )

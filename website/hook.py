@@ -1,7 +1,6 @@
 """What MkDocs calls while it builds the site: adds the notebooks' pages, the repository's own, and MathJax.
 
-Executed copies of the notebooks are taken from build/executed, where the tests that execute every solved notebook
-leave them. Without them, or when a source has changed since, the pages have no outputs.
+A notebook's page has the outputs of its executed copy. Without a copy of the source as it stands, it has none.
 """
 
 from __future__ import annotations
@@ -18,13 +17,19 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from course.grading.authoring.setup_cell import binder_address, colab_address  # noqa: E402
 from course.grading.catalogue import hours, six_weeks  # noqa: E402
+from course.hidden import predictions  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import TOPICS, Topic  # noqa: E402
-from website.pages import SOURCE, digest, page  # noqa: E402
+from website.executed import executed_copy  # noqa: E402
+from website.fonts import write_fonts  # noqa: E402
+from website.home import WRITERS_TEXT, prose, with_home  # noqa: E402
+from website.pages import page  # noqa: E402
 
-EXECUTED = ROOT / "build" / "executed"
-STATIC = ("site.css", "mathematics.js")
+STATIC = ("site.css", "mathematics.js", "writer.js", "player.js", "remember.js")
+FONTS = ROOT / "build" / "fonts"
+HOME = "index.md"
 OF_THE_REPOSITORY = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
@@ -41,6 +46,9 @@ def on_files(files: Files, config: Any) -> Files:
     for name in STATIC:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "website" / name)))
     files.append(File.generated(config, "assets/tex-svg.js", abs_src_path=str(mathjax())))
+    for name, path in write_fonts(FONTS).items():
+        files.append(File.generated(config, f"assets/fonts/{name}.woff2", abs_src_path=str(path)))
+    files.append(File.generated(config, WRITERS_TEXT, content=prose([_release(topic) for topic in TOPICS])))
     shown = [topic for topic in TOPICS if _release(topic).is_file()]
     for topic in shown:
         for file in _notebook(topic, config):
@@ -62,6 +70,8 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links that hold in the repository hold on the site; names of code blocks, which tests go by, do not show."""
     markdown = re.sub(r"^(```\w+) [\w-]+$", r"\1", markdown, flags=re.M)
+    if page.file.src_uri == HOME:
+        markdown = with_home(markdown, colab_address(_release(TOPICS[0]).relative_to(ROOT).as_posix()))
     up = "../" * page.file.src_uri.count("/")
     for name, target in OF_THE_REPOSITORY.items():
         markdown = markdown.replace(f"]({up}../{name}", f"]({up}{target}")
@@ -70,8 +80,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 
 
-def on_post_page(output: str, **_: Any) -> str:
-    """Give the theme's dialog for searching the name that screen readers announce."""
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Give the home page its style, and the theme's dialog for searching the name that screen readers announce."""
+    if page.file.src_uri == HOME:
+        output = output.replace("<body ", '<body class="home" ', 1)
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )
@@ -89,18 +101,24 @@ def _release(topic: Topic) -> Path:
 
 
 def _notebook(topic: Topic, config: Any) -> list[File]:
-    made = page(topic.folder, nbformat.read(_release(topic), as_version=4), _executed(topic))
-    files = [File.generated(config, f"notebooks/{topic.folder}.md", content=made.text)]
+    release = nbformat.read(_release(topic), as_version=4)
+    made = page(topic.folder, release, executed_copy(topic), predictions(topic))
+    title, _, text = made.text.partition("\n")
+    files = [
+        File.generated(config, f"notebooks/{topic.folder}.md", content=f"{title}\n\n{_openers(topic)}\n{text}"),
+        File.generated(config, f"notebooks/{topic.folder}.ipynb", abs_src_path=str(_release(topic))),
+    ]
     return files + [File.generated(config, f"notebooks/{name}", content=data) for name, data in made.pictures.items()]
 
 
-def _executed(topic: Topic) -> Any:
-    """The executed copy of the topic's notebook, if it was made from the source as it stands."""
-    copy, source = EXECUTED / f"{topic.folder}.ipynb", ROOT / "solutions" / f"{topic.folder}.py"
-    if not copy.is_file():
-        return None
-    nb = nbformat.read(copy, as_version=4)
-    return nb if nb.metadata.get(SOURCE) == digest(source.read_text("utf-8")) else None
+def _openers(topic: Topic) -> str:
+    """Links in Markdown that open or download the topic's notebook."""
+    path = _release(topic).relative_to(ROOT).as_posix()
+    return (
+        f"[Open in Colab]({colab_address(path)}){{ .md-button .md-button--primary }}\n"
+        f"[Open in Binder]({binder_address(path)}){{ .md-button }}\n"
+        f"[Download]({topic.folder}.ipynb){{ .md-button download={topic.folder}.ipynb }}\n"
+    )
 
 
 def _contents(topics: list[Topic]) -> str:
@@ -115,7 +133,13 @@ def _contents(topics: list[Topic]) -> str:
 def _table(topics: list[Topic]) -> str:
     rows = [
         f"| [{topic.number:02d} {topic.title}]({topic.folder}.md) | {topic.lecture} | "
-        f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} |"
+        f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} | {_open(topic)} |"
         for topic in topics
     ]
-    return "\n".join(["| notebook | lecture | graded cells | points | about |", "|---|---|--:|--:|--:|", *rows])
+    head = ["| notebook | lecture | graded cells | points | about | open |", "|---|---|--:|--:|--:|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _open(topic: Topic) -> str:
+    path = _release(topic).relative_to(ROOT).as_posix()
+    return f"[Colab]({colab_address(path)}), [Binder]({binder_address(path)}), [.ipynb]({topic.folder}.ipynb)"

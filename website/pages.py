@@ -10,13 +10,17 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
+
+from course.exercise.prediction import Prediction
+from website.frames import MARK, MIME, player
+from website.quiz import quiz
 
 SOURCE = "course_source"
 """Where an executed copy's metadata keeps the digest of the source it was made from."""
@@ -42,19 +46,33 @@ def digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def page(name: str, release: NotebookNode, executed: NotebookNode | None = None) -> Page:
+def page(
+    name: str,
+    release: NotebookNode,
+    executed: NotebookNode | None = None,
+    predictions: Sequence[Prediction] = (),
+) -> Page:
     """The page of the notebook called `name`; without an `executed` copy it has no outputs."""
+    asked = {f'predict("{prediction.name}")': prediction for prediction in predictions}
     made = Page()
     outputs = given_outputs(release, executed) if executed is not None else {}
+    moving = recorded_frames(executed) if executed is not None else {}
     parts: list[str] = []
     section = name
     for index, cell in enumerate(release.cells):
         if cell.cell_type == "markdown":
             section = _heading(cell.source) or section
             parts.append(_prose(cell.source))
+        elif cell.source in asked:
+            parts.append(quiz(asked[cell.source]))
         elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
             parts.append(_fenced(cell.source, "python"))
-            for number, output in enumerate([*outputs.get(index, []), *cell.get("outputs", ())]):
+            if recorded := moving.get(cell.get("id", "")):
+                figure, files = player(recorded, f"{name}-{index}")
+                made.pictures |= files
+                parts.append(_one_block(figure))
+                continue
+            for number, output in enumerate(outputs.get(index) or cell.get("outputs", ())):
                 parts.append(_output(output, f"{name}-{index}-{number}", section, made.pictures))
     made.text = "\n\n".join(part for part in parts if part) + "\n"
     return made
@@ -71,6 +89,12 @@ def given_outputs(release: NotebookNode, executed: NotebookNode) -> dict[int, li
         if same and same.source == cell.source:
             found[index] = list(_joined(same.outputs))
     return found
+
+
+def recorded_frames(executed: NotebookNode) -> dict[str, Any]:
+    """Return the frames of each widget that an executed copy recorded, by the id of the widget's cell."""
+    outputs = [(cell.id, output) for cell in executed.cells for output in cell.get("outputs", ())]
+    return {name.removeprefix(MARK): output.data[MIME] for name, output in outputs if MIME in output.get("data", {})}
 
 
 def _joined(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:

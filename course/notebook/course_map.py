@@ -189,6 +189,16 @@ _TITLE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
 
 def html(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
     """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook."""
+    told = _headline(topics, standings, links)
+    told += " Coloured dots show three paths for six weeks." if paths_through(topics) else ""
+    return (
+        '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
+        f'<p style="margin:4px 0 10px">{told}</p>{rows_beside_rail(topics, standings, links)}</div>'
+    )
+
+
+def rows_beside_rail(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
+    """Return the map without its headline, as HTML: the topics one below the other, beside the rail."""
     placed = stops(topics)
     height, width, paths = _height(placed), rail_width(placed), paths_through(topics)
     ground = "var(--jp-layout-color0, Canvas)"
@@ -198,13 +208,7 @@ def html(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapp
         f'style="position:absolute;left:0;top:0">{_ways(placed)}{drawn}</svg>'
     )
     rows = [_row(stop.topic, standings[stop.topic.name], links.get(stop.topic.name, ""), paths) for stop in placed]
-    told = _headline(topics, standings, links) + (" Coloured dots show three paths for six weeks." if paths else "")
-    return (
-        '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
-        f'<p style="margin:4px 0 10px">{told}</p>'
-        f'<div style="position:relative;padding-left:{width + 6}px">{rail}'
-        f"{_lists(placed, rows)}</div></div>"
-    )
+    return f'<div style="position:relative;padding-left:{width + 6}px">{rail}{_lists(placed, rows)}</div>'
 
 
 def _lists(placed: Sequence[Stop], rows: Sequence[str]) -> str:
@@ -227,7 +231,7 @@ def _title(volume: Volume | None) -> str:
 
 def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]) -> str:
     name = f"{topic.number}&ensp;{escape(topic.title)}"
-    title = f'<a href="{escape(link)}" style="font-weight:600">{name}</a>' if link else f"<b>{name}</b>"
+    title = f'<a class="stop" href="{escape(link)}" style="font-weight:600">{name}</a>' if link else f"<b>{name}</b>"
     share = 100 * standing.passed / max(standing.of, 1)
     colour = DONE if standing.done else BEGUN
     bar = (
@@ -238,7 +242,8 @@ def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]
     )
     at = f" &middot; next: <code style='background:none;color:inherit;white-space:nowrap'>{escape(standing.at)}</code>"
     about = _time(sum(item.minutes for item in topic.items))
-    small = f"{bar}{standing.words()} &middot; {about}{at if standing.begun and standing.at else ''}"
+    counted = f"{bar}{standing.words()} &middot; " if standing.of else ""
+    small = f"{counted}{about}{at if standing.begun and standing.at else ''}"
     on = "".join(
         f' &ensp;<span aria-hidden="true" style="color:{DOTS[path.name]}">&#9679;</span> {path.title.lower()}'
         for path in paths

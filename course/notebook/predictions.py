@@ -16,6 +16,18 @@ from .folder import note, read_progress
 from .keys import answer_key, passed_over
 from .slip import slip
 
+_BUTTONS = "course-predict"
+_STYLE = f"""<style>
+.{_BUTTONS} button {{
+  width: auto; max-width: 52em; height: auto; min-height: 28px; margin: 2px; padding: 5px 12px;
+  text-align: left; white-space: normal; line-height: 1.4;
+}}
+.{_BUTTONS} .widget-toggle-button {{ display: block; }}
+.widget-vbox .course-choices,
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .{_BUTTONS}) .course-choices {{ display: none; }}
+</style>"""
+"""The choices are buttons of several lines. The list of choices shows only where no buttons follow the question."""
+
 _BOX = (
     "border-left:4px solid #8a63c9;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;color:inherit;"
     "font-family:system-ui,sans-serif;font-size:14px;white-space:normal"
@@ -45,11 +57,11 @@ def predict(name: str, choice: str = "") -> None:
     else:
         letter = remembered(name)
     chosen = letter if letter and letter in letters else ""
-    text = "\n".join([_question_text(asked), *([_reply_text(asked, chosen)] if chosen else [_how_to_answer(asked)])])
-    if choice or not in_notebook():
-        show(_html(asked, _reply_html(asked, chosen) if chosen else escape(_how_to_answer(asked))), text)
-    else:
-        _show_buttons(asked, chosen, text)
+    if in_notebook() and not choice:
+        _show_buttons(asked, chosen)
+        return
+    text = "\n".join([_question_text(asked), _reply_text(asked, chosen) if chosen else _how_to_answer(asked)])
+    show(_html(asked, _reply_html(asked, chosen) if chosen else escape(_how_to_answer(asked))), text)
 
 
 def remembered(name: str) -> str:
@@ -82,17 +94,18 @@ def _topic_of(name: str) -> Topic:
     raise slip(Unknown(f"no prediction is called {name!r:.60}{near(name, names)}"))
 
 
-def _show_buttons(asked: Prediction, chosen: str, text: str) -> None:
-    """The question with a button for each choice; where widgets do not work, the front end takes the HTML instead."""
+def _show_buttons(asked: Prediction, chosen: str) -> None:
+    """Show the question, a button for each choice, and below them the reply to the one that was chosen."""
     import ipywidgets as widgets
     from IPython.display import display
 
-    letters = LETTERS[: len(asked.choices)]
-    tips = [choice.text.replace("`", "") for choice in asked.choices]
-    buttons = widgets.ToggleButtons(
-        options=list(letters), tooltips=tips, value=None, style={"button_width": "4em"}, layout=_below(2)
-    )
-    reply = widgets.HTML(_reply_html(asked, chosen) if chosen else "", layout=_below(6))
+    from ..show.panel import Panel
+
+    pairs = zip(LETTERS, asked.choices, strict=False)
+    options = [(f"{letter}) {choice.text.replace('`', '')}", letter) for letter, choice in pairs]
+    buttons = widgets.ToggleButtons(options=options, value=chosen or None)
+    buttons.add_class(_BUTTONS)
+    reply = widgets.HTML(_reply_html(asked, chosen) if chosen else "")
 
     def answer(change: dict[str, Any]) -> None:
         if change["new"]:
@@ -100,24 +113,16 @@ def _show_buttons(asked: Prediction, chosen: str, text: str) -> None:
             reply.value = _reply_html(asked, change["new"])
 
     buttons.observe(answer, "value")
-    page = widgets.VBox([widgets.HTML(_html(asked)), buttons, reply])
-    fallback = _html(asked, _reply_html(asked, chosen) if chosen else escape(_how_to_answer(asked)))
-    display({**page._repr_mimebundle_(), "text/html": fallback, "text/plain": text}, raw=True)
+    question = widgets.HTML(_STYLE + _html(asked, escape(_how_to_answer(asked))))
+    display(Panel([question, buttons, reply]))
 
 
-def _below(gap: int) -> Any:
-    """The layout of what stands `gap` pixels below the question, in line with its text."""
-    import ipywidgets as widgets
-
-    return widgets.Layout(margin=f"{gap}px 0 2px 18px")
-
-
-def _html(asked: Prediction, below: str = "") -> str:
+def _html(asked: Prediction, below: str) -> str:
     rows = "".join(f'<li style="margin:2px 0">{sentence(choice.text)}</li>' for choice in asked.choices)
-    foot = f'<div style="margin-top:6px">{below}</div>' if below else ""
     return (
-        f'<div style="{_BOX}"><b>Predict first.</b> {sentence(asked.question)}'
-        f'<ol style="list-style-type:lower-alpha;margin:6px 0 0;padding-left:1.6em">{rows}</ol>{foot}</div>'
+        f'<div style="{_BOX}"><b>Predict first.</b> {sentence(asked.question)}<div class="course-choices">'
+        f'<ol style="list-style-type:lower-alpha;margin:6px 0 0;padding-left:1.6em">{rows}</ol>'
+        f'<div style="margin-top:6px">{below}</div></div></div>'
     )
 
 

@@ -156,7 +156,7 @@ def explorer(best_policy: Callable[[Tensor, Tensor, float], Tensor], proxy: Tens
     for control in (which, price):
         control.observe(redraw, "value")
     redraw()
-    return widgets.VBox([which, price, picture, said])
+    return live.panel([which, price, picture, said])
 
 
 def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:

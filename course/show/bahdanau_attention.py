@@ -300,4 +300,4 @@ def step_the_decoder(model: Translator) -> Any:
     example.observe(choose, "value")
     typed.observe(read, "value")
     steps.observe(draw, "value")
-    return widgets.VBox([example, typed, steps, picture, spoken])
+    return live.panel([example, typed, steps, picture, spoken])

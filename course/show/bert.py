@@ -119,7 +119,7 @@ def guesser(model: Callable[..., Any]) -> VBox:
     chosen.observe(choose, "value")
     typed.observe(redraw, "value")
     redraw()
-    return widgets.VBox([chosen, typed, picture, said])
+    return live.panel([chosen, typed, picture, said])
 
 
 def read(text: str) -> tuple[Tensor, list[int]]:

@@ -335,7 +335,7 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     number.observe(draw, "value")
     draw()
     controls = widgets.HBox([choice, number], layout=widgets.Layout(flex_flow="row wrap"))
-    return widgets.VBox([controls, said, picture])
+    return live.panel([controls, said, picture])
 
 
 def _in_words(index: int, found: Sequence[int], unit: Tensor, kinds: Tensor, names: Sequence[str]) -> str:

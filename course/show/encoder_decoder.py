@@ -423,7 +423,7 @@ def translator(model: nn.Module, decode: Decode) -> VBox:
     layer.observe(draw, "value")
     translate()
     known = widgets.HTML(f"<details><summary>words it knows</summary>{_known()}</details>")
-    return widgets.VBox([example, typed, french, layer, looks, verdict, known])
+    return live.panel([example, typed, french, layer, looks, verdict, known])
 
 
 def _known() -> str:

@@ -138,7 +138,7 @@ def sampler(model: Callable[..., Any], next_token: Callable[..., Tensor]) -> VBo
         control.observe(redraw, "value")
     redraw()
     sliders = widgets.HBox([temperature, top_k, top_p], layout=widgets.Layout(flex_flow="row wrap"))
-    return widgets.VBox([word, sliders, picture, said])
+    return live.panel([word, sliders, picture, said])
 
 
 def _draw_tokens(axes: Axes, p: Tensor, drawn: Tensor) -> None:

@@ -140,7 +140,7 @@ def lattice(viterbi: Search, hmm_posterior: Posterior, typed: str = "sds") -> VB
     for control in (text, noise):
         control.observe(redraw, "value")
     redraw()
-    return widgets.VBox([widgets.HBox([text, noise], layout=widgets.Layout(flex_flow="row wrap")), picture, said])
+    return live.panel([widgets.HBox([text, noise], layout=widgets.Layout(flex_flow="row wrap")), picture, said])
 
 
 def _slips(noise: float) -> Tensor:
@@ -222,7 +222,7 @@ def speller(ctc_collapse: Callable[[list[int]], list[int]], typed: str = "__55_5
 
     text.observe(redraw, "value")
     redraw()
-    return widgets.VBox([text, picture, said])
+    return live.panel([text, picture, said])
 
 
 def _label(sign: str) -> int:

@@ -142,7 +142,7 @@ def watch_the_state(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
         control.observe(redraw, "value")
     redraw()
     row = widgets.HBox([text, noise, state], layout=widgets.Layout(flex_flow="row wrap"))
-    return widgets.VBox([row, picture, said])
+    return live.panel([row, picture, said])
 
 
 def _read(typed: str, noise: int) -> Tensor:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
+    from .panel import Panel
+
 _FRAMES: WeakKeyDictionary[Figure, tuple[list[Any], Any]] = WeakKeyDictionary()
 """The frame of each figure as it was painted last: how it looked, and its pixels."""
 
@@ -120,6 +122,13 @@ def choice(name: str, options: Sequence[Any]) -> ToggleButtons:
     import ipywidgets as widgets
 
     return widgets.ToggleButtons(options=options, description=name, style={"button_width": "auto"})
+
+
+def panel(parts: Sequence[Any]) -> Panel:
+    """Return a widget of controls, pictures and texts. In a saved notebook, its pictures and texts stay."""
+    from .panel import Panel
+
+    return Panel(list(parts))
 
 
 def spoken(lines: int = 2) -> HTML:

@@ -116,7 +116,7 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
     rank.observe(redraw, "value")
     matrix.observe(choose, "value")
     redraw()
-    return widgets.VBox([widgets.HBox([matrix, rank], layout=widgets.Layout(flex_flow="row wrap")), picture, spoken])
+    return live.panel([widgets.HBox([matrix, rank], layout=widgets.Layout(flex_flow="row wrap")), picture, spoken])
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------

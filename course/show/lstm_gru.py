@@ -273,7 +273,7 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
     wrap = widgets.Layout(flex_flow="row wrap")
     rows = [widgets.HBox(list(row), layout=wrap) for row in (sliders.values(), makers)]
     draw()
-    return widgets.VBox([words, *rows, picture, spoken])
+    return live.panel([words, *rows, picture, spoken])
 
 
 def _word_and_gates() -> tuple[Any, dict[str, Any]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
+from . import live
 from .style import AMBER, BLUE, GREY, INK, ORANGE, QUIET, SKY, SQUARE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "
     for control in (order, temperature, begin):
         control.observe(refresh, "value")
     refresh()
-    return widgets.VBox([order, temperature, begin, again, page])
+    return live.panel([order, temperature, begin, again, page])
 
 
 def _page(prompt: str, text: Sequence[str], surprises: Sequence[float]) -> str:

@@ -230,7 +230,7 @@ def painter(masked_softmax: Softmax) -> VBox:
     head = widgets.HBox([widgets.Label("", layout=name), *(widgets.Label(word, layout=name) for word in WORDS)])
     rows = [widgets.HBox([widgets.Label(WORDS[t], layout=name), *switches[t]]) for t in range(T)]
     controls = widgets.HBox([begin, layers], layout=widgets.Layout(flex_flow="row wrap"))
-    return widgets.VBox([controls, head, *rows, picture, spoken])
+    return live.panel([controls, head, *rows, picture, spoken])
 
 
 def in_words(mask: Tensor, layers: int) -> str:

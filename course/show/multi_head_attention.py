@@ -162,7 +162,7 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     token.observe(redraw, "value")
     redraw()
     rows = widgets.Layout(flex_flow="row wrap", grid_gap="0 24px")  # the layer's buttons, and the head's
-    return widgets.VBox([widgets.HBox([chosen_layer, chosen_head], layout=rows), token, picture, spoken])
+    return live.panel([widgets.HBox([chosen_layer, chosen_head], layout=rows), token, picture, spoken])
 
 
 def _looks_in_words(layers: Sequence[Tensor], words: Sequence[str], layer: int, head: int, token: int) -> str:

@@ -271,7 +271,7 @@ def _assembled(sliders: Sequence[Any], redraw: Callable[..., None], picture: Any
         slider.observe(redraw, "value")
     redraw()
     row = widgets.HBox(sliders, layout=widgets.Layout(flex_flow="row wrap"))
-    return widgets.VBox([row, picture, spoken])
+    return live.panel([row, picture, spoken])
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------

@@ -384,7 +384,7 @@ def watch_it_read(model: Model) -> Any:
     good.on_click(pick(1))
     bad.on_click(pick(0))
     draw()
-    return widgets.VBox([typed, widgets.HBox([good, bad]), steps, picture, said])
+    return live.panel([typed, widgets.HBox([good, bad]), steps, picture, said])
 
 
 def _sequence_controls() -> tuple[Any, Any, Any, Any]:
@@ -451,4 +451,4 @@ def turn_the_radius(bptt: Bptt) -> Any:
     radius.observe(draw, "value")
     size.observe(draw, "value")
     draw()
-    return widgets.VBox([radius, size, picture])
+    return live.panel([radius, size, picture])

@@ -226,7 +226,7 @@ def playground(attend: Attend) -> VBox:
     pairs = [widgets.VBox([sliders[role, 0], sliders[role, 1]]) for role in "qkv"]
     words.style.button_width = "90px"
     rows = widgets.Layout(flex_flow="row wrap", align_items="flex-end")
-    return widgets.VBox([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
+    return live.panel([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
 
 
 def _vector_sliders(vectors: Mapping[str, Tensor], chosen: int) -> dict[tuple[str, int], Any]:

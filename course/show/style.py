@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,14 +63,17 @@ _RC = {
     "image.cmap": SEQUENTIAL,
 }
 
+_DRAWING = RLock()
+"""All threads share matplotlib's settings, and JupyterLab answers widgets in threads beside the notebook's own."""
+
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The course's style inside, the caller's own matplotlib settings again after it."""
+    """The course's style inside, the caller's own matplotlib settings again after it; one thread draws at a time."""
     import matplotlib as mpl
     from cycler import cycler
 
-    with mpl.rc_context({**_RC, "axes.prop_cycle": cycler(color=COLOURS)}):
+    with _DRAWING, mpl.rc_context({**_RC, "axes.prop_cycle": cycler(color=COLOURS)}):
         yield
 
 

@@ -123,7 +123,7 @@ def explorer(encode: Encode, merges: Sequence[Pair], start: int = 60) -> Any:
     for control in (count, typed):
         control.observe(refresh, "value")
     refresh()
-    return widgets.VBox([names, typed, count, page])
+    return live.panel([names, typed, count, page])
 
 
 def _page(text: str, pieces: Sequence[bytes]) -> str:

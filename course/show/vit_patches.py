@@ -227,7 +227,7 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
     for control in (image, patch, layer, head):
         control.observe(redraw, "value")
     redraw()
-    return widgets.VBox([widgets.HBox([image, patch, layer, head], layout=row), drawn, spoken])
+    return live.panel([widgets.HBox([image, patch, layer, head], layout=row), drawn, spoken])
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------

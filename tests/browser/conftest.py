@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.axe import script
+from tests.serving import files
+from tests.shared import once
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,6 +24,15 @@ def browser() -> Iterator[Browser]:
 
     with chromium() as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The documentation site, served: its address."""
+    from tests.test_site import build_site
+
+    with files(once(tmp_path_factory, "site", build_site)) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

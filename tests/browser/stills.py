@@ -1,7 +1,7 @@
 """Takes the pictures of the widgets: `python -m tests.browser.stills [TOPIC ...]`.
 
-Each solved notebook is executed with its widgets' state kept, opened in JupyterLab, which needs no cell to run to show
-them again, and what stands below a widget's cell is photographed.
+Each solved notebook is executed and opened in JupyterLab, which shows a widget's pictures and texts again. These are
+photographed, without the controls, which do nothing where no kernel runs.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ WIDTH = 1000
 LONG = 300
 """Characters of what a widget says that are kept in its description."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
+KEPT = ".course-picture, .course-text"
 
 
 def executed(topic: Topic) -> NotebookNode:
@@ -39,8 +40,7 @@ def executed(topic: Topic) -> NotebookNode:
         RuntimeError: it did not run to its end.
     """
     nb = build(source_path(ROOT, topic), topic)
-    limits, kept = own_limits(nb, Limits(300.0)), {"store_widget_state": True}
-    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=limits, client=kept)
+    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=own_limits(nb, Limits(300.0)))
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
     if outcome.fault:
         raise RuntimeError(f"{topic.folder}: {outcome.fault}")
@@ -78,21 +78,19 @@ def _photograph(browser: Browser, server: str, path: Path) -> None:
     page = browser.new_page(viewport={"width": WIDTH, "height": 1600}, device_scale_factor=1.5)
     NotebookPage(page, server, f"{path.stem}.ipynb")
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
-    page.add_style_tag(content=".jupyter-widgets-disconnected::before {display: none !important}")
-    output = page.locator(".jp-CodeCell .jp-OutputArea-output .jupyter-widgets").first
-    expect(output).to_be_visible(timeout=60 * SECONDS)
+    page.add_style_tag(content=f".jp-OutputArea-child:not(:has({KEPT})) {{display: none !important}}")
+    output = page.locator(".jp-CodeCell .jp-OutputArea").first
+    expect(output.locator(KEPT).first).to_be_visible(timeout=60 * SECONDS)
     page.wait_for_timeout(1500)
     widget_pictures.save(output.screenshot(), _in_words(output), path)
     page.close()
 
 
 def _in_words(output: Locator) -> str:
-    """What a widget shows: the name of its picture, else those of its controls, and what it says itself."""
-    picture = output.locator("img.widget-image")
-    controls = (label.strip() for label in output.locator(".widget-label").all_inner_texts())
-    shows = picture.first.get_attribute("title") if picture.count() else ", ".join(filter(None, controls))
-    said = " ".join(" ".join(output.locator(".widget-html-content").all_inner_texts()).split())
-    return f"Widget: {shows}. {said if len(said) < LONG else said[:LONG] + '…'}".strip()
+    """What a widget shows: the name of its picture, and what it says."""
+    pictures = [picture.get_attribute("alt") for picture in output.locator(".course-picture").all()]
+    said = " ".join(" ".join(output.locator(".course-text").all_inner_texts()).split())
+    return f"{'. '.join([*filter(None, pictures), said if len(said) < LONG else said[:LONG] + '…'])}".strip()
 
 
 def main(names: list[str]) -> None:

@@ -5,12 +5,9 @@ axe-core comes from the npm registry when the tests run; without npm, or without
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
 import os
 import statistics
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +19,7 @@ pytest.importorskip("material")
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
@@ -32,8 +29,6 @@ from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
-from tests.shared import once
-from tests.test_site import build_site
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,28 +42,6 @@ PAGES = (
     *("architecture", "protocol"),
 )
 PICTURES = os.environ.get("COURSE_SCREENSHOTS")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The documentation site, served: its address."""
-    yield from serve(once(tmp_path_factory, "site", build_site))
-
-
-class Silent(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-def serve(folder: Path) -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +130,31 @@ def test_feedback_fits_a_narrow_page(feedback: str, browser: Browser) -> None:
     assert page.locator(".nbgrader_cell .panel-heading").evaluate_all(out) == 0
     assert page.locator(".anchor-link:visible").count() == 0
     page.close()
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    """A phone lays a page out as wide as its widest part, and shows that small."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    yield context.new_page()
+    context.close()
+
+
+def test_a_phone_shows_feedback_as_wide_as_it_is(feedback: str, phone: Page) -> None:
+    phone.goto(feedback)
+    assert phone.evaluate("window.innerWidth") == 390
+
+
+def test_a_phone_shows_the_site_with_its_formulas(site: str, phone: Page) -> None:
+    for name in PAGES:
+        phone.goto(f"{site}/{name}.html")
+        phone.wait_for_function("!window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)")
+        assert phone.evaluate("window.innerWidth") == 390, name
+        widths = phone.locator("mjx-container[display] > svg").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().width)"
+        )
+        assert all(width > 20 for width in widths), f"{name}: {widths}"
+        assert widths or name != f"notebooks/{NAME}"
 
 
 def test_feedback_names_its_exercises(feedback: str, browser: Browser) -> None:

@@ -70,7 +70,7 @@ def _outputs(notebook: NotebookPage, names: tuple[str, ...]) -> dict[str, Locato
 def _shown(output: Locator) -> list[str]:
     """The addresses of a widget's pictures, and what it writes."""
     read = "all => all.map(one => one.tagName == 'IMG' ? one.src : one.innerHTML)"
-    return output.locator("img.widget-image, .widget-html-content").evaluate_all(read)
+    return output.locator(".course-picture, .course-text").evaluate_all(read)
 
 
 def _press(control: Locator) -> None:
@@ -91,7 +91,7 @@ def test_the_keyboard_moves_them_and_their_pictures_change(
 
 def _moves(name: str, output: Locator, page: Page, screenshots: Path) -> None:
     output.scroll_into_view_if_needed()
-    expect(output.locator("img.widget-image, .widget-html-content").first).to_be_attached(timeout=20 * SECONDS)
+    expect(output.locator(".course-picture, .course-text").first).to_be_attached(timeout=20 * SECONDS)
     assert "Error" not in output.inner_text()
     page.wait_for_timeout(300)
     output.screenshot(path=screenshots / f"{name}-1.png")

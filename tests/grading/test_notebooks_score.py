@@ -1,39 +1,26 @@
 """Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none.
 
-The solved notebooks are trained once for all that decides their results, and what came of it is kept beside the other
-caches, as the results of a class are. Each run executes them as a class's are: with these weights, and without the
-cells that nothing graded depends on. Executed copies stay in build/executed, for the site.
+Each run executes the solved notebooks as a class's are: with the weights of an earlier training, and without the cells
+that nothing graded depends on.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-from course.data.cache import cache_folder
-from course.grading.authoring.source import build, write
-from course.grading.cells import notebook_bytes
+from course.grading.authoring.source import build
 from course.grading.course_folder import release_path, source_path
 from course.grading.execution.execute import execute
-from course.grading.execution.result_store import Store
 from course.grading.execution.skippable_cells import skippable
-from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
-from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.execution.task import Outcome
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.grading.sandbox.spec import GIGABYTE
 from course.syllabus import TOPICS, Topic
-from website.pages import SOURCE, digest
-
-ROOT = Path(__file__).parents[2]
-
-
-def task_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **task: Any) -> Task:
-    return Task(topic.folder, notebook_bytes(nb), seed=2718, limits=own_limits(nb, Limits(seconds)), **task)
+from website.executed import ROOT, solved, task_of
 
 
 def outcome_of(*about: Any, **task: Any) -> Outcome:
@@ -44,24 +31,6 @@ def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int
     """The cells that a class's grading leaves out."""
     nbformat.write(build(source_path(ROOT, topic), topic), folder / "given.ipynb")
     return skippable(nb, plain_sources(folder / "given.ipynb", 0))
-
-
-@cache
-def solved(topic: Topic) -> Outcome:
-    engine = fingerprint(frozenset({topic.name}))
-    task = task_of(topic, build(source_path(ROOT, topic), topic), policy="retrain", engine=engine)
-    kept = Store(cache_folder() / "solved")
-    outcome = kept.get(task)
-    if outcome is None:
-        outcome = Outcome.from_bytes(execute(task.to_bytes()))
-        if all(verdict.score == verdict.points for verdict in outcome.verdicts):  # else it is tried again
-            kept.put(task, outcome.to_bytes())
-            kept.prune(days=30)
-    if not outcome.fault:
-        executed = nbformat.reads(outcome.notebook.decode(), as_version=4)
-        executed.metadata[SOURCE] = digest(source_path(ROOT, topic).read_text("utf-8"))
-        write(executed, ROOT / "build" / "executed" / f"{topic.folder}.ipynb")
-    return outcome
 
 
 def judged(topic: Topic) -> list[str]:

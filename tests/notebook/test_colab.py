@@ -1,7 +1,9 @@
 """A notebook on a machine that has its own torch and its own notebook packages and not the course, as Colab has.
 
-No test can reach Colab itself: here is an environment with the versions of its notebook packages
-(https://github.com/googlecolab/backend-info), torch, and nothing of the course's.
+No test can reach Colab itself. One environment here has the versions of its notebook packages, torch, and nothing of
+the course's. Another has all versions that Colab brings of what the course needs, by
+https://github.com/googlecolab/backend-info as of 19 August 2026. (Colab has Python 3.13 since that day, and torch 2.11.
+Here it is the Python of the tests and the torch of `constraints.txt`.)
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,13 +30,19 @@ from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.wheel import build_wheel
-from course.syllabus import find_topic
+from course.syllabus import TOPICS, Topic, find_topic
 from tests.clone import ROOT, clone
 
 pytestmark = pytest.mark.slow
 
 TOPIC = find_topic("rnn")
+VIEW = "application/vnd.jupyter.widget-view+json"
 ITS_OWN = ("ipykernel==6.17.1", "ipython==7.34.0", "ipywidgets==7.7.1", "traitlets==5.7.1", "numpy", "packaging")
+BROUGHT = (
+    *("ipykernel==6.17.1", "ipython==7.34.0", "ipywidgets==7.7.1", "jupyter_client==7.4.9", "traitlets==5.7.1"),
+    *("babel==2.18.0", "datasets==4.0.0", "einops==0.8.2", "matplotlib==3.10.0", "numpy==2.1.3", "packaging"),
+    *("pillow==11.3.0", "pyzmq==26.2.1", "safetensors==0.8.0", "scikit-learn==1.6.1", "tornado==6.5.7"),
+)
 ARRIVES = {"datasets", "einops", "matplotlib", "safetensors", "scikit-learn"}
 
 
@@ -44,11 +52,20 @@ def colab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     The browser had that wheel already, and has given it another name.
     """
-    folder = tmp_path_factory.mktemp("colab")
+    yield from _machine(tmp_path_factory.mktemp("colab"), ITS_OWN)
+
+
+@pytest.fixture(scope="module")
+def whole_colab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same with all that Colab brings."""
+    yield from _machine(tmp_path_factory.mktemp("whole"), BROUGHT)
+
+
+def _machine(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     constraints = (ROOT / "constraints.txt").read_text("utf-8")
     (torch,) = re.findall(r"^torch==\S+$", constraints, re.MULTILINE)
-    _pip(folder, "install", "--quiet", "--no-cache-dir", torch, *ITS_OWN)
+    _pip(folder, "install", "--quiet", "--no-cache-dir", torch, *packages)
     wheel = build_wheel(clone(folder / "clone"), folder / "dist")
     (folder / "content").mkdir()
     shutil.copy(wheel, folder / "content" / f"{wheel.stem} (1).whl")
@@ -65,6 +82,23 @@ def _pip(folder: Path, *arguments: str) -> str:
 def _installed(folder: Path) -> dict[str, str]:
     lines = _pip(folder, "list", "--format", "freeze").splitlines()
     return dict(line.split("==") for line in lines)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_all_of_a_notebook_runs(topic: Topic, whole_colab: Path) -> None:
+    """What the whole solved notebook does: sets up, predicts, checks, trains, draws, shows widgets, hints, submits."""
+    nb = build(source_path(ROOT, topic), topic)
+    last = f'hint("{topic.judged[0].name}")\nprogress()\n!course submit {topic.folder} --student ada'
+    nb.cells.append(new_code_cell(f"from course import hint, progress\n{last}"))
+    _execute(nb, whole_colab)
+    outputs = [(cell.source[:60], output) for cell in nb.cells for output in cell.get("outputs", ())]
+    assert [(source, one.evalue) for source, one in outputs if one.output_type == "error"] == []
+    shown = [str(one.get("data", {}).get("text/plain", one.get("text", ""))) for _, one in outputs]
+    assert sum(text.startswith("✓") for text in shown) >= len(topic.judged)
+    assert not any(text.startswith("✗") for text in shown)
+    assert any("Colab does not keep your notebook" in text for text in shown)
+    widgets = [source for source, one in outputs if VIEW in one.get("data", {})]
+    assert sum(source.startswith("predict(") for source in widgets) == len(topic.predictions)
 
 
 def _up_to(name: str) -> NotebookNode:

@@ -81,25 +81,34 @@ def test_what_is_not_there_is_told(call: tuple[Any, ...], sentence: str) -> None
     assert remembered(NAME) == ""
 
 
-def test_in_a_notebook_a_button_replies_and_the_page_without_widgets_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[dict[str, Any]] = []
-    pages: list[ipywidgets.VBox] = []
-    box = ipywidgets.VBox
-    monkeypatch.setattr(ipywidgets, "VBox", lambda children: pages.append(box(children)) or pages[-1])
+@pytest.fixture
+def panels(monkeypatch: pytest.MonkeyPatch) -> list[ipywidgets.VBox]:
+    """What `predict` displays in a notebook."""
+    shown: list[ipywidgets.VBox] = []
     monkeypatch.setattr("course.notebook.predictions.in_notebook", lambda: True)
-    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    return shown
+
+
+def test_in_a_notebook_a_button_replies_and_the_question_says_how_to_answer_without(panels: list[Any]) -> None:
     predict(NAME)
-    _question, buttons, reply = pages[0].children
-    assert "application/vnd.jupyter.widget-view+json" in shown[0]
-    assert "Answer with" in shown[0]["text/html"] and "Answer with" in shown[0]["text/plain"]
-    assert reply.value == ""
+    question, buttons, reply = panels[0].children
+    assert "Answer with" in question.value and ASKED.choices[1].text in question.value
+    assert reply.value == "" and buttons.value is None
     buttons.value = "a"
     assert ASKED.choices[0].reply in reply.value and remembered(NAME) == "a"
     buttons.value = "c"
     assert ASKED.choices[2].reply in reply.value and remembered(NAME) == "a"
     predict(NAME)
-    assert ASKED.choices[0].reply in pages[1].children[2].value
-    assert ASKED.choices[0].reply in shown[1]["text/html"]
+    _question, buttons, reply = panels[1].children
+    assert ASKED.choices[0].reply in reply.value and buttons.value == "a"
+
+
+def test_the_choices_are_the_buttons(panels: list[Any]) -> None:
+    predict(NAME)
+    _question, buttons, _reply = panels[0].children
+    labels = [label for label, _letter in buttons.options]
+    assert labels == [f"{letter}) {one.text}" for letter, one in zip(LETTERS, ASKED.choices, strict=False)]
 
 
 def test_a_notebook_letters_the_choices_as_the_reply_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
+import matplotlib as mpl
 import pytest
 
 from course import show
@@ -22,3 +26,21 @@ def test_words_that_stand_back_are_read_all_the_same() -> None:
     for figure, words in zip(figures, ("guessing", "untouched")):
         (text,) = [text for text in figure.axes[0].texts if text.get_text() == words]
         assert contrast(text.get_color(), "white") >= 4.5, words
+
+
+def test_threads_draw_one_after_the_other() -> None:
+    began, sizes = threading.Event(), []
+
+    def draw() -> None:
+        began.set()
+        with style.styled():
+            sizes.append(mpl.rcParams["axes.titlesize"])
+
+    with style.styled():
+        other = threading.Thread(target=draw)
+        other.start()
+        began.wait()
+        time.sleep(0.05)
+        sizes.append("the first is done")
+    other.join()
+    assert sizes == ["the first is done", 11.0]

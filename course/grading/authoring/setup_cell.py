@@ -101,13 +101,21 @@ _TAG = "setup"
 _BADGES = re.compile(r"\n\n\[!\[Open in Binder].*\n\[!\[Open in Colab].*")
 
 
+def binder_address(path: str) -> str:
+    """Return the address that opens the notebook at `path` of the repository on Binder."""
+    return f"https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?labpath={quote(path, safe='')}"
+
+
+def colab_address(path: str) -> str:
+    """Return the address that opens the notebook at `path` of the repository on Colab."""
+    return f"https://colab.research.google.com/github/{REPOSITORY}/blob/{BRANCH}/{quote(path)}"
+
+
 def badges(path: str) -> str:
     """Markdown with a badge each for Binder and Colab that opens the notebook at `path` of the repository."""
-    binder = f"https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?labpath={quote(path, safe='')}"
-    colab = f"https://colab.research.google.com/github/{REPOSITORY}/blob/{BRANCH}/{quote(path)}"
     return (
-        f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder})\n"
-        f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab})"
+        f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder_address(path)})\n"
+        f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab_address(path)})"
     )
 
 

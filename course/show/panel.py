@@ -1,0 +1,77 @@
+"""A widget as several outputs of its cell: what it shows is saved with the notebook, its controls are widgets.
+
+A saved notebook holds no widget, so a picture inside one is gone when the notebook is opened again, on GitHub, and
+wherever nothing runs. A panel's pictures and texts are outputs of their own, in HTML and PNG, and stay.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import re
+import struct
+from itertools import groupby
+from typing import Any
+
+from IPython.display import display
+from ipywidgets import HTML, Image, VBox
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+_STYLE = """<style>
+.jp-OutputArea-output.jupyter-widgets:not(:has(> *)) { font-size: 0; padding: 0; }
+.jp-OutputArea-output.jupyter-widgets:not(:has(> *))::after {
+  content: "Run this cell to use its controls."; color: var(--jp-ui-font-color2, gray); font-size: 13px;
+}
+</style>"""
+"""What JupyterLab shows in place of controls whose kernel is gone, instead of an error about a model."""
+
+
+class Panel(VBox):
+    """Controls, pictures and texts, one below the other; pictures and texts stay in a notebook that was saved."""
+
+    def _ipython_display_(self, **_: Any) -> None:
+        """Display the panel as outputs of the cell, or as one widget on Colab, which saves widgets with a notebook."""
+        if "COLAB_RELEASE_TAG" in os.environ:
+            _display_controls(self)
+            return
+        for kept, children in groupby(self.children, lambda child: isinstance(child, (HTML, Image))):
+            if kept:
+                for child in children:
+                    _display_kept(child)
+            else:
+                _display_controls(VBox(list(children)))
+
+
+def _display_controls(widget: Any) -> None:
+    """Display a widget where widgets work; elsewhere nothing stands in its place."""
+    view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+    display({VIEW: view, "text/html": "", "text/plain": ""}, raw=True)
+
+
+def _display_kept(widget: Any) -> None:
+    """Display what a picture or text holds as an output of its own, and display it anew at every change."""
+    handle = display(_data(widget), metadata=_metadata(widget), raw=True, display_id=True)
+    widget.observe(lambda _: handle.update(_data(widget), metadata=_metadata(widget), raw=True), "value")
+
+
+def _data(widget: Any) -> dict[str, str]:
+    if not isinstance(widget.value, str):
+        return _picture(bytes(widget.value), widget.tooltip)
+    style = f"min-height:{widget.layout.min_height or 0};max-width:{widget.layout.max_width or 'none'}"
+    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", widget.value)).strip()
+    shown = f'{_STYLE}<div class="course-text" style="{style}">{widget.value}</div>'
+    return {"text/html": shown, "text/plain": html.unescape(plain)}
+
+
+def _metadata(widget: Any) -> dict[str, Any]:
+    return {} if isinstance(widget.value, str) else {"image/png": {"alt": widget.tooltip}}
+
+
+def _picture(png: bytes, shows: str) -> dict[str, str]:
+    data = base64.b64encode(png).decode()
+    width, height = struct.unpack(">II", png[16:24]) if png else (0, 0)
+    source = f'src="data:image/png;base64,{data}" alt="{html.escape(shows)}" width="{width}" height="{height}"'
+    shown = f'<img class="course-picture" {source} style="height:auto;max-width:100%">'
+    return {"text/html": shown, "text/plain": shows, "image/png": data}
