@@ -51,7 +51,8 @@ def test_every_key_survives_being_shared(topic):
 def facts(value):
     """What can be compared: tensors by type and bits."""
     if isinstance(value, torch.Tensor):
-        return value.dtype, value.shape, value.requires_grad, value.detach().contiguous().numpy().tobytes()
+        bits = value.detach().contiguous().flatten().view(torch.uint8)  # numpy knows no bfloat16
+        return value.dtype, value.shape, value.requires_grad, bits.numpy().tobytes()
     if isinstance(value, Mapping):
         return [(name, facts(part)) for name, part in value.items()]
     if isinstance(value, list | tuple):
