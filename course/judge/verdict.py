@@ -13,6 +13,9 @@ TOGETHER = "passes, but it earns points only together with"
 PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
 ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
 
+HOW_LARGE = "How large are its intermediate tensors?"
+"""What is asked of an answer that needs more memory than there is."""
+
 CASES = ("cases", "unreached")
 """The fields of a verdict that hold cases."""
 

@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL
@@ -49,7 +50,7 @@ from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved
 from course.grading.execution.task import Limits
 from course.grading.kernels.protocol import BUSY_SINCE, Order
 from course.grading.kernels.provisioner import NAME as CONFINED
-from course.grading.kernels.resource_watch import Excess
+from course.grading.kernels.resource_watch import Excess, data_of
 from course.grading.kernels.zygote_client import Handle
 from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
@@ -201,15 +202,19 @@ class NotebookRun(NotebookClient):
         if self.handle is not None:
             self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
-        end = CellEnd("died")
+        end, before = CellEnd("died"), self._data()
         try:
             end = await self._execute(index, cell)
         finally:
             self._clock = None
             if self._brake is not None:
                 self._brake.cancel()
-            self.leave(index, end)
+            self.leave(index, replace(end, kept=self._data() - before))
         return end
+
+    def _data(self) -> int:
+        """Bytes of the kernel's data, where it is known."""
+        return 0 if self.handle is None else data_of(self.handle.pid)
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
