@@ -24,9 +24,9 @@ from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
 from ..source import is_stub
-from ..surroundings import variable
+from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic, find_item
-from .display import show
+from .display import in_notebook, show
 from .folder import note
 from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
@@ -40,6 +40,8 @@ speak_plainly()  # every notebook of the course imports `check`, in its first ce
 work_beside_notebook()
 compute_on_one_thread()
 watch_over_names()
+if in_notebook() and variable("NBGRADER_EXECUTION"):
+    keep_surroundings()  # a kernel of nbgrader's own, as Validate has one: ours have kept them before
 
 
 P = ParamSpec("P")
