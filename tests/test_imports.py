@@ -73,6 +73,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "study_paths": set(),
     "source": set(),
     "files": set(),
+    "surroundings": set(),
     "edition": set(),
     "blocks": set(),
     "data": set(),
@@ -87,7 +88,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 
-EVERYWHERE = {"syllabus", "source", "files"}
+EVERYWHERE = {"syllabus", "source", "files", "surroundings"}
 """Parts that every other one may know."""
 
 

@@ -43,6 +43,7 @@ PARTS = {
     "outline": "for the syllabus",
     "source": "code as statements",
     "study_paths": "volumes, six weeks",
+    "surroundings": "a kernel's beginning",
     "syllabus": "topics, points",
 }
 """What is said of each part of `course` below its name."""
@@ -107,7 +108,8 @@ def draw_parts() -> str:
     below = {*EVERYWHERE, "outline"}  # which `syllabus` imports, so that everything may rest on it
     leads = {name: known - below for name, known in MAY_IMPORT.items() if name not in below}
     boxes = {name: Box(_shown(name), PARTS[name], name not in SOLUTIONS) for name in MAY_IMPORT}
-    alt = _in_words("Parts of the package course", leads, "syllabus, which imports outline, and source and files")
+    every = "syllabus, which imports outline, and source and files and surroundings"
+    alt = _in_words("Parts of the package course", leads, every)
     return _picture(boxes, leads, sorted(below), alt)
 
 

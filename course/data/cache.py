@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..surroundings import variable
+
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
@@ -22,11 +24,11 @@ def cache_folder() -> Path:
 
     A user without a home, as in some containers, has one among the temporary files.
     """
-    given = os.environ.get("COURSE_CACHE")
+    given = variable("COURSE_CACHE")
     try:
         if given:
             return Path(given).expanduser().absolute()
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        home = variable("XDG_CACHE_HOME") or "~/.cache"
         return Path(home).expanduser().absolute() / "sequence-course"
     except RuntimeError:  # neither HOME nor an entry in the list of users
         return temporary_cache()
@@ -52,7 +54,7 @@ def datasets_library() -> Any:
     switched off and `HF_HOME` laid beside our cache, unless they are set already. Elsewhere they are the user's own, so
     the hub stays open. The corpora of the course never use it.
     """
-    if "datasets" not in sys.modules and os.environ.get("COURSE_JUDGE"):
+    if "datasets" not in sys.modules and variable("COURSE_JUDGE"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("HF_HOME", str(cache_folder() / "huggingface"))
     import datasets

@@ -9,12 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .compiled import plain_name
+
 
 def weights_of(model: Any) -> dict[str, str]:
     """The digest of each parameter of a model; none of what is no module. Buffers may change while it is used."""
     if not isinstance(model, nn.Module):
         return {}
-    return digests(dict(model.named_parameters(remove_duplicate=False)))
+    named = model.named_parameters(remove_duplicate=False)
+    return digests({plain_name(name): parameter for name, parameter in named})
 
 
 def digests(tensors: Mapping[str, Tensor]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from ..exercise.recording import Raised, Recording
 from ..exercise.runner import WrongKind
 from ..exercise.script import Case, Step
 from .difference import Difference
+from .verdict import HOW_LARGE
 
 _ABSENT = re.compile(r'missing the required "(\w+)" function')
 """What torch says of a module without a `forward`, as a NotImplementedError."""
@@ -59,7 +60,7 @@ def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
         return Difference("mutated", f"your code changes an input in place{where}. Work on a new tensor instead")
     message = " ".join(raised.message.split())
     if "MemoryError" in raised.types or any(words in message for words in NO_MEMORY):
-        what = f"your code needs more memory than there is{where}. How large are its intermediate tensors?"
+        what = f"your code needs more memory than there is{where}. {HOW_LARGE}"
         return Difference("memory", what)
     if "modified by an inplace operation" in message:
         what = "your code changes a tensor in place (`-=`, `x[…] =`), but its gradient needs the old values"

@@ -68,7 +68,7 @@ def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
         lines.append(f"  {sums}")
     shown = _to_show(verdict)
     lines += [f"  ✗ {case.title}: {case.message}" for case in shown]
-    lines += [f"  {line}" for line in [*_further(verdict, shown, public=public), *measured(verdict)]]
+    lines += [f"  {line}" for line in [*_further(verdict, shown, public=public), *measured(verdict), *verdict.notes]]
     lines += [f"  Look here: {hint}" for hint in where_to_look(verdict)]
     if note or public:
         lines.append(f"  {note or PUBLIC_NOTE}")
@@ -91,7 +91,7 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     body += f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
     body += "".join(
         f'<div style="margin-top:6px">{sentence(line)}</div>'
-        for line in [*_further(verdict, shown, public=public), *measured(verdict)]
+        for line in [*_further(verdict, shown, public=public), *measured(verdict), *verdict.notes]
     )
     body += "".join(
         f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'

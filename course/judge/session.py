@@ -12,13 +12,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..exercise import Exercise
 from ..exercise.key import Key
 from ..exercise.recording import Recording
 from ..exercise.script import Script
+from ..exercise.settings import NOTES
 from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
@@ -38,8 +41,8 @@ MOST_ANSWER = 32 * 2**20
 """Bytes of one answer: sixty times the largest of any exercise of the course."""
 MOST_ANSWERS = 2 * MOST_ANSWER
 """Bytes of the answers to all cases of an exercise, which the judge keeps for its diagnosis."""
-WEIGHING_SECONDS, WEIGHING_BYTES = 5.0, 2**20
-"""What telling a trained model's weights may take: a digest for each tensor, after all that is judged."""
+TELLING_SECONDS, TELLING_BYTES = 5.0, 2**20
+"""What telling more may take after all that is judged, such as a digest for each tensor of a trained model."""
 MOST_KEPT = 2**18
 """Bytes of a request that is kept for the next answer; making a larger one takes no longer than copying it."""
 
@@ -175,18 +178,23 @@ class Session:
                     self.on_stuck(name)
         finally:
             self._decided.set()
-        if verdict.cases and verdict.kind != "time" and find_item(name)[1].budget is not None:
-            self._weigh(name, connection)
+        if verdict.cases and verdict.kind != "time":
+            told = self._asked(connection, "notes")
+            notes = tuple(NOTES[word] for word in NOTES if isinstance(told, list) and word in told)
+            self.verdicts[name] = verdict = replace(verdict, notes=notes)
+            if find_item(name)[1].budget is not None:
+                told = self._asked(connection, "weights")
+                if isinstance(told, dict) and all(isinstance(part, str) for pair in told.items() for part in pair):
+                    self.weights[name] = told
         send(connection, {"done": text(verdict)})
 
-    def _weigh(self, name: str, connection: socket.socket) -> None:
-        """Ask which weights the model holds that was judged; whoever does not answer is not waited for."""
+    def _asked(self, connection: socket.socket, what: str) -> Any:
+        """What the kernel tells of the answer that was judged; whoever does not answer is not waited for."""
         with contextlib.suppress(TimeoutError, Malformed):
-            connection.settimeout(WEIGHING_SECONDS)
-            send(connection, {"weights": True})
-            told = receive(connection, time.monotonic() + WEIGHING_SECONDS, WEIGHING_BYTES)
-            if isinstance(told, dict) and all(isinstance(part, str) for pair in told.items() for part in pair):
-                self.weights[name] = told
+            connection.settimeout(TELLING_SECONDS)
+            send(connection, {what: True})
+            return receive(connection, time.monotonic() + TELLING_SECONDS, TELLING_BYTES)
+        return None
 
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)

@@ -13,6 +13,9 @@ TOGETHER = "passes, but it earns points only together with"
 PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
 ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
 
+HOW_LARGE = "How large are its intermediate tensors?"
+"""What is asked of an answer that needs more memory than there is."""
+
 CASES = ("cases", "unreached")
 """The fields of a verdict that hold cases."""
 
@@ -53,6 +56,7 @@ class Verdict:
     this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
     `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
     themselves, `earned` what the answer gets under that setting.
+    `notes` say how the answer was examined where its notebook would have it otherwise, and what stood in its way.
     `unreached` are the cases that were not run, because time or memory ran out before them, or the kernel went away.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
     """
@@ -70,6 +74,7 @@ class Verdict:
     cannot_tell: bool = False
     follow_through: FollowThrough = "lose"
     unconfirmed: bool = False
+    notes: tuple[str, ...] = ()
     cases: tuple[CaseResult, ...] = field(default=())
     unreached: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
@@ -106,7 +111,7 @@ class Verdict:
     def from_dict(cls, values: dict[str, Any]) -> Verdict:
         """The inverse of `to_dict`."""
         cases = {name: tuple(CaseResult(**case) for case in values.get(name, ())) for name in CASES}
-        return cls(**{**values, **cases})
+        return cls(**{**values, **cases, "notes": tuple(values.get("notes", ()))})
 
     @classmethod
     def without_points(cls, exercise: str, kind: Kind, points: float, message: str) -> Verdict:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import os
 import socket
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from textwrap import dedent
 from typing import Any, ParamSpec
 
 from torch import Tensor, nn
 
-from ..exercise.randomness import randomness_put_back
 from ..exercise.runner import run
 from ..exercise.script import Script
-from ..exercise.settings import as_torch_comes
+from ..exercise.settings import NOTES, as_examined
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
@@ -25,12 +24,13 @@ from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
 from ..source import is_stub
+from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic, find_item
-from .display import show
+from .display import in_notebook, show
 from .folder import note
 from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
-from .overwritten import watch_over
+from .overwritten import watch_over_names
 from .slip import slip
 from .unfinished import judged_early, said_of
 from .unwritten import speak_plainly
@@ -39,6 +39,9 @@ from .vscode import work_beside_notebook
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 work_beside_notebook()
 compute_on_one_thread()
+watch_over_names()
+if in_notebook() and variable("NBGRADER_EXECUTION"):
+    keep_surroundings()  # a kernel of nbgrader's own, as Validate has one: ours have kept them before
 
 
 P = ParamSpec("P")
@@ -94,7 +97,7 @@ def check(name: str, answer: Any) -> None:
             returned, or an object where a class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
-    address = os.environ.get("COURSE_JUDGE")
+    address = variable("COURSE_JUDGE")
     if address and _serve(address, name, answer):
         return
     if elsewhere := passed_over(called(name)[0]):
@@ -114,7 +117,7 @@ def check(name: str, answer: Any) -> None:
         last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
     note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception)
-    if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
+    if variable("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
         raise CheckFailed(text(verdict, public=True))
     show(html(verdict, public=True), text(verdict, public=True))
 
@@ -135,14 +138,12 @@ def _demand_an_answer(name: str, answer: Any) -> None:
         raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, but got {got}"))
 
 
-watch_over(check)
-
-
-@as_torch_comes()
-@randomness_put_back()
 def public_verdict(name: str, answer: Any) -> Verdict:
     """The verdict of the public checks, judged in this process."""
-    return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
+    points = find_item(name)[1].points
+    with as_examined(answer) as examined:
+        verdict = judge(key(name), lambda script: run(script, examined.answer), points, _source(examined.answer))
+    return replace(verdict, notes=tuple(NOTES[note] for note in examined.notes))
 
 
 def _standing(topic: Topic) -> dict[str, Verdict]:
@@ -181,11 +182,9 @@ def _source(answer: Any) -> str:
         return ""
 
 
-@as_torch_comes()
-@randomness_put_back()
 def _serve(address: str, name: str, answer: Any) -> bool:
     """Answers the judge's scripts for `answer`; False when this check is not the one the judge waits for."""
-    with socket.socket(socket.AF_UNIX) as connection:
+    with as_examined(answer) as examined, socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         send(connection, {"ready": name})
         while True:
@@ -194,9 +193,11 @@ def _serve(address: str, name: str, answer: Any) -> bool:
             except (ConnectionError, Malformed):
                 return True
             if "run" in request:
-                send(connection, run(Script.from_plain(request["run"]), answer).to_plain())
+                send(connection, run(Script.from_plain(request["run"]), examined.answer).to_plain())
             elif "weights" in request:
-                send(connection, weights_of(answer))
+                send(connection, weights_of(examined.answer))
+            elif "notes" in request:
+                send(connection, examined.notes)
             elif "done" in request:
                 print(request["done"])
                 return True

@@ -1,4 +1,7 @@
-"""Checkpoints: a model's weights as safetensors, with the record of its training in the same file. No pickle."""
+"""Checkpoints: a model's weights as safetensors, with the record of its training in the same file. No pickle.
+
+A path that is not whole begins beside the notebook.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ import safetensors.torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
+from ..exercise.compiled import plain_name
 from ..files import write_atomically
+from ..surroundings import beside_notebook
 
 MAX_BYTES = 512 * 2**20
 
@@ -23,9 +28,9 @@ class Unfit(RuntimeError):
 def save(path: Path, model: nn.Module, facts: dict[str, Any]) -> None:
     """Writes the weights and the record, whole or not at all."""
     made = {name: value for name, value in _tensors(model).items() if not is_lazy(value)}
-    state = {name: value.detach().cpu().contiguous().clone() for name, value in made.items()}
+    state = {plain_name(name): value.detach().cpu().contiguous().clone() for name, value in made.items()}
     content = safetensors.torch.save(state, metadata={"record": json.dumps(facts)})
-    write_atomically(path, content)
+    write_atomically(beside_notebook(path), content)
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -34,9 +39,9 @@ def read_record(path: Path) -> dict[str, Any]:
     Raises:
         Unfit: there is no such file, or it is no checkpoint.
     """
-    _check(path)
+    place = _found(path)
     try:
-        with safetensors.safe_open(path, framework="pt") as file:
+        with safetensors.safe_open(place, framework="pt") as file:
             facts = json.loads((file.metadata() or {}).get("record", "{}"))
         return facts if isinstance(facts, dict) else {}
     except (safetensors.SafetensorError, OSError):
@@ -51,12 +56,13 @@ def load_into(model: nn.Module, path: Path) -> None:
     Raises:
         Unfit: the file is missing, broken, or holds weights of another model (the message says which).
     """
-    _check(path)
+    place = _found(path)
     try:
-        weights = safetensors.torch.load(path.read_bytes())
+        kept = safetensors.torch.load(place.read_bytes())
     except (safetensors.SafetensorError, OSError, ValueError, KeyError):
         raise Unfit(f"{path} is not a safetensors file") from None
-    own = _tensors(model)
+    weights = {plain_name(name): value for name, value in kept.items()}
+    own = {plain_name(name): value for name, value in _tensors(model).items()}
     if set(own) != set(weights):
         names = sorted(set(own) ^ set(weights))[:3]
         raise Unfit(f"{path} belongs to another model, because only one of the two has {', '.join(names)}")
@@ -64,7 +70,8 @@ def load_into(model: nn.Module, path: Path) -> None:
         if not is_lazy(value) and value.shape != weights[name].shape:
             shapes = f"{tuple(weights[name].shape)} in the file and {tuple(value.shape)} in the model"
             raise Unfit(f"{path} belongs to another model, because {name} has shape {shapes}")
-    model.load_state_dict(weights, strict=False)  # what is there besides is no tensor
+    renamed = {name: weights[plain_name(name)] for name in _tensors(model)}
+    model.load_state_dict(renamed, strict=False)  # what is there besides is no tensor
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -72,8 +79,10 @@ def _tensors(model: nn.Module) -> dict[str, Tensor]:
     return {name: value for name, value in model.state_dict().items() if isinstance(value, Tensor)}
 
 
-def _check(path: Path) -> None:
-    if not path.is_file() or path.is_symlink():
+def _found(path: Path) -> Path:
+    place = beside_notebook(path)
+    if not place.is_file() or place.is_symlink():
         raise Unfit(f"there is no checkpoint {path}")
-    if path.stat().st_size > MAX_BYTES:
+    if place.stat().st_size > MAX_BYTES:
         raise Unfit(f"{path} is larger than {MAX_BYTES // 2**20} MB")
+    return place

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from ..surroundings import variable
 from .display import in_notebook, show
 
 EVERY = 0.3
@@ -21,7 +21,7 @@ class Curve:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._quiet = bool(os.environ.get("NBGRADER_EXECUTION"))
+        self._quiet = bool(variable("NBGRADER_EXECUTION"))
         self._live = in_notebook() and not self._quiet
         self._next = time.monotonic() + EVERY
         self._handle: Any = None

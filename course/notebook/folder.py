@@ -6,12 +6,12 @@ A folder that cannot be written is fine: then it is remembered for this process 
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from pathlib import Path
 from typing import Any
 
 from ..files import write_atomically
+from ..surroundings import beside_notebook, variable
 
 _PROGRESS = Path(".course", "progress.json")
 _NUMBER = Path(".course", "number.json")
@@ -46,7 +46,7 @@ def note(name: str, **facts: Any) -> None:
 
 def folder_number() -> int:
     """A number drawn once for this folder: reruns repeat themselves, and two people's folders differ."""
-    given = os.environ.get("COURSE_NUMBER", "")
+    given = variable("COURSE_NUMBER")
     if given.isdigit():
         return int(given)
     kept = _read(_NUMBER)
@@ -59,19 +59,24 @@ def folder_number() -> int:
 
 def _read(path: Path) -> Any:
     """What was written to the file, or would have been; None where that is nothing, or nothing that can be read."""
-    whole_path = str(working_folder() / path)
-    if whole_path in _unwritten:
-        return _unwritten[whole_path]
+    place = _place(path)
+    if str(place) in _unwritten:
+        return _unwritten[str(place)]
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
 
 
 def _write(path: Path, value: Any) -> None:
-    whole_path = str(working_folder() / path)
+    place = _place(path)
     try:
-        write_atomically(path, json.dumps(value, indent=1).encode())
-        _unwritten.pop(whole_path, None)
+        write_atomically(place, json.dumps(value, indent=1).encode())
+        _unwritten.pop(str(place), None)
     except OSError:
-        _unwritten[whole_path] = value
+        _unwritten[str(place)] = value
+
+
+def _place(path: Path) -> Path:
+    """The whole path of a file beside the notebook."""
+    return working_folder() / beside_notebook(path)

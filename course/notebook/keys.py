@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from ..exercise.key import AnswerKey, Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
+from ..surroundings import variable
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_item, near
 from .slip import slip
 
@@ -65,7 +65,7 @@ def cached_key(name: str) -> Key:
 
 def passed_over(topic: Topic) -> str:
     """What to say where a notebook is graded and calls for another topic, whose key its kernel lacks; else nothing."""
-    graded = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    graded = variable("NBGRADER_EXECUTION") == "autograde"
     if not graded or find_spec("course.hidden") is not None or (KEYS / f"{topic.name}.key").exists():
         return ""
     return f"This belongs to {topic.folder}. It is not run while this notebook is graded."
@@ -81,4 +81,5 @@ def answer_key(topic: str) -> AnswerKey:
     path = KEYS / f"{topic}.key"
     if not path.exists():
         raise slip(Unknown(f"the answer key {path.name} is missing. Install the course again"))
-    return read_key_file(path)
+    with as_torch_comes():
+        return read_key_file(path)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import os
 import random
 
 import numpy as np
 import torch
 
+from ..surroundings import variable
 from .display import in_notebook
 from .folder import folder_number
 
@@ -18,10 +18,10 @@ _seed_python, _seed_numpy, _seed_torch = random.seed, np.random.seed, torch.manu
 
 def device() -> torch.device:
     """The GPU where there is one, else the CPU; `COURSE_DEVICE` overrides it (`mps` only so)."""
-    wanted = os.environ.get("COURSE_DEVICE", "")
+    wanted = variable("COURSE_DEVICE")
     if wanted:
         return torch.device(wanted)
-    if os.environ.get("NBGRADER_EXECUTION"):  # grading is done on the CPU, without touching CUDA
+    if variable("NBGRADER_EXECUTION"):  # grading is done on the CPU, without touching CUDA
         return torch.device("cpu")
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -45,5 +45,5 @@ def compute_on_one_thread() -> None:
     Models as small as the course's gain nothing from more threads. Where other programs keep the cores busy, two
     threads wait for each other, and a cell takes ten times as long.
     """
-    if in_notebook() and not os.environ.get("OMP_NUM_THREADS"):
+    if in_notebook() and not variable("OMP_NUM_THREADS"):
         torch.set_num_threads(1)

@@ -1,56 +1,67 @@
-"""A note below a cell that calls `check` after the name was given to something else."""
+"""What a notebook's cells call of the course, and a note below a cell whose call meant something else.
+
+A name such as `check` or `fit` may have been given to a value of the student's.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
-import os
-import re
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from ..syllabus import find_item
+from ..source import parsed
+from ..surroundings import variable
+from ..syllabus import TOPICS
 from .display import in_notebook, say
 
-CALL = re.compile(r"^\s*check\(\s*[\"'](\w+)[\"']", re.M)
-"""The course's call, as it stands in a notebook: its first argument is an exercise's name."""
+CALLED = {
+    "check": "nothing was checked",
+    "fit": "nothing was trained",
+    "hint": "no hint was shown",
+    "predict": "nothing was asked",
+}
+"""The functions of the course that take the name of an exercise, a question or a prediction; what lacks without one."""
 
 
-def watch_over(check: Callable[..., Any]) -> None:
-    """Have this notebook's kernel say after a cell that called `check` that the name means something else.
+def watch_over_names() -> None:
+    """Have this notebook's kernel say after a cell that called such a function that the name means something else.
 
     Nothing changes outside a notebook, or under nbgrader.
     """
-    if not in_notebook() or "NBGRADER_EXECUTION" in os.environ:
+    if not in_notebook() or variable("NBGRADER_EXECUTION"):
         return
     shell = sys.modules["IPython"].get_ipython()
 
     def look(result: Any) -> None:
-        if sentence := overwritten(result.info.raw_cell or "", shell.user_ns, check):
-            say(sentence)
+        for name in calls_in(result.info.raw_cell or ""):
+            if sentence := overwritten(name, shell.user_ns):
+                say(sentence)
 
     shell.events.register("post_run_cell", look)
 
 
-def overwritten(source: str, names: dict[str, Any], check: Callable[..., Any]) -> str:
-    """What to say of `check` after a cell with that source ran; nothing where the name is still the course's."""
-    called = CALL.search(source)
-    if called is None or not _is_exercise(called[1]):
-        return ""
-    if "check" not in names:
-        return "The name `check` is gone from this notebook. Run its first code cell again, which imports it."
-    own = names["check"]
-    if own is check or (inspect.isfunction(own) and own.__module__ == check.__module__):
+def calls_in(source: str) -> list[str]:
+    """The functions that a cell calls for something that the course has: `["fit"]` for `fit("rnn_task", …)`."""
+    calls = (node for node in ast.walk(parsed(source) or ast.Module([], [])) if isinstance(node, ast.Call))
+    return sorted({node.func.id for node in calls if isinstance(node.func, ast.Name) and _is_of_the_course(node)})
+
+
+def _is_of_the_course(call: ast.Call) -> bool:
+    names = {name for topic in TOPICS for name in (*topic.predictions, *(item.name for item in topic.items))}
+    first = call.args[0] if call.args else None
+    of_ours = isinstance(call.func, ast.Name) and call.func.id in CALLED
+    return of_ours and isinstance(first, ast.Constant) and first.value in names
+
+
+def overwritten(name: str, names: dict[str, Any]) -> str:
+    """What to say of a function after a cell that called it ran; nothing where its name is still the course's."""
+    if name not in names:
+        return f"The name `{name}` is gone from this notebook. Run its first code cell again, which imports it."
+    own = names[name]
+    if inspect.isfunction(own) and own.__module__.startswith(__package__):
         return ""
     return (
-        f"The name `check` now belongs to a value of yours (type {type(own).__name__}), so nothing was checked. "
-        "Give your value another name, and run `from course import check` again."
+        f"The name `{name}` now belongs to a value of yours (type {type(own).__name__}), so {CALLED[name]}. "
+        f"Give your value another name, and run `from course import {name}` again."
     )
-
-
-def _is_exercise(name: str) -> bool:
-    try:
-        find_item(name)
-    except KeyError:
-        return False
-    return True

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..surroundings import variable
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
 from . import course_map
 from .course_map import Standing
@@ -27,7 +27,7 @@ def progress(topic: str | None = None) -> None:
     Raises:
         KeyError: no topic has that name.
     """
-    if os.environ.get("NBGRADER_EXECUTION"):
+    if variable("NBGRADER_EXECUTION"):
         return
     beside = {one.name: path for one in TOPICS if (path := _notebook(one)).is_file()}
     if topic is None and beside:

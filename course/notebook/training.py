@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ..blocks.threads import one_thread
+from ..exercise.compiled import without_compiling
+from ..exercise.settings import on_a_device_that_is_there
+from ..surroundings import variable
 from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
 from .colab import keep, on_colab
@@ -135,6 +138,14 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
     __tracebackhide__ = True  # IPython shows a student whose loop fails their own lines alone
+    with on_a_device_that_is_there() as differs, without_compiling() if _is_graded() else nullcontext():
+        if differs:
+            say("This machine lacks the default device that the notebook sets, so `fit` uses the CPU.")
+        return _fit(name, model, train, variant)
+
+
+def _fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, variant: str) -> Record:
+    __tracebackhide__ = True
     budget, path = budget_of(name), _checkpoint(name, variant)
     if not callable(train):
         got = type(train).__name__
@@ -145,7 +156,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         try:
             return _from_checkpoint(name, built, path)
         except Unfit as unfit:
-            if os.environ.get("NBGRADER_EXECUTION") == "validate":
+            if variable("NBGRADER_EXECUTION") == "validate":
                 raise slip(
                     TrainFirst(
                         f"the model is not trained yet, because {unfit}. First run the cell that calls fit({name!r}, …)"
@@ -195,7 +206,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
 
 def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) -> KeyboardInterrupt:
     """The same, with what became of the training; a grader that interrupts is no "you"."""
-    if os.environ.get("NBGRADER_EXECUTION"):
+    if variable("NBGRADER_EXECUTION"):
         return stopped
     stopped.args = (
         f"You interrupted the training, at this line of yours, after {batches.examples:,} of {examples:,} examples. "
@@ -227,7 +238,7 @@ def _worry(record: Record, before: list[Tensor]) -> str:
 
 def _unlogged(record: Record) -> str:
     """What to do for a curve where no loss was logged; nothing while a notebook is graded, which shows no curve."""
-    if record.losses or os.environ.get("NBGRADER_EXECUTION"):
+    if record.losses or variable("NBGRADER_EXECUTION"):
         return ""
     return "No loss was logged, so there is no curve. Call `batches.log(loss)` once for each batch."
 
@@ -252,10 +263,13 @@ def _numbers(written: Any, kind: Callable[[Any], N]) -> list[N]:
 
 
 def _loads_checkpoint() -> bool:
-    execution = os.environ.get("NBGRADER_EXECUTION")
-    if execution == "validate":
+    if variable("NBGRADER_EXECUTION") == "validate":
         return True
-    return execution == "autograde" and os.environ.get("COURSE_FIT_POLICY", "checkpoint") == "checkpoint"
+    return _is_graded() and variable("COURSE_FIT_POLICY") in ("", "checkpoint")
+
+
+def _is_graded() -> bool:
+    return variable("NBGRADER_EXECUTION") == "autograde"
 
 
 def budget_of(name: str) -> Budget:

@@ -7,12 +7,12 @@ shows whole, and so does this one while a notebook is graded.
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from types import TracebackType
 from typing import Any
 
 from ..source import MARK, STUB
+from ..surroundings import variable
 from .display import in_notebook
 
 
@@ -22,7 +22,7 @@ def speak_plainly() -> None:
     Nothing changes outside a notebook, under nbgrader, or where somebody else handles this kind of exception; for
     other kinds they still do, as Colab does for imports.
     """
-    if not in_notebook() or "NBGRADER_EXECUTION" in os.environ:
+    if not in_notebook() or variable("NBGRADER_EXECUTION"):
         return
     shell = sys.modules["IPython"].get_ipython()
     others, theirs = shell.custom_exceptions, shell.CustomTB

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..surroundings import variable
 from .display import in_notebook, say
 from .folder import working_folder
 
@@ -20,7 +21,7 @@ def work_beside_notebook() -> None:
 
     Nothing changes elsewhere, under nbgrader, or where somebody has changed to a folder of their own.
     """
-    if not in_notebook() or "NBGRADER_EXECUTION" in os.environ:
+    if not in_notebook() or variable("NBGRADER_EXECUTION"):
         return
     here = working_folder()
     folder = notebook_folder(sys.modules["IPython"].get_ipython().user_ns)

@@ -1,57 +1,76 @@
-"""What a grader calls in a kernel between cells: a judged cell gets the course's `check`, and `exit` ends nothing.
+"""What a grader calls in a kernel before the first cell, so that no cell's code stands in the way of the later ones.
 
 It runs where the student's code runs, decides nothing, and leaves the names of the notebook as they were.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-CALL = "__import__({module!r}, fromlist=('',)).{function}({arguments})"
+from ..surroundings import beside_notebook, keep_surroundings
+from .folder import working_folder
+from .overwritten import calls_in
+
+CALL = "__import__({module!r}, fromlist=('',)).{function}()"
 """How a cell calls a function of this module without binding a name of its own."""
 
 STAYS = "exit() ends the kernel, so in your own notebook the cells below would not run. While it is graded, they run."
 
+ON_THE_CPU = "This machine lacks the default device that this cell sets. While it is graded, the notebook uses the CPU."
+
 _NOTHING = object()
 
 
-def asking(function: str, arguments: str = "") -> str:
+def asking(function: str) -> str:
     """The code that calls the function of that name in a kernel."""
-    return CALL.format(module=__name__, function=function, arguments=arguments)
+    return CALL.format(module=__name__, function=function)
 
 
-def lend_check(cells: Collection[str]) -> None:
-    """While a cell with such a source runs, let `check` be the course's, whatever the student gave the name to."""
-    from .checking import check
-
-    shell, before = _shell(), []
-
-    def lend(cell: Any) -> None:
-        if cell.raw_cell in cells:
-            before.append(shell.user_ns.get("check", _NOTHING))
-            shell.user_ns["check"] = check
-
-    def take_back(result: Any) -> None:
-        for kept in before:
-            if kept is _NOTHING:
-                shell.user_ns.pop("check", None)
-            else:
-                shell.user_ns["check"] = kept
-        before.clear()
-
-    if shell is not None:
-        shell.events.register("pre_run_cell", lend)
-        shell.events.register("post_run_cell", take_back)
-
-
-def outlive_exit() -> None:
-    """Let `exit()`, `quit()` and what else asks this kernel to end say so, and the kernel go on."""
+def begin() -> None:
+    """Keep the environment and the folder of the notebook, begin each cell there, and outlive `exit()` and `quit()`."""
+    keep_surroundings()
     shell = _shell()
     if shell is not None:
         shell.unobserve_all("exit_now")
         shell.observe(_stay, "exit_now")
+        shell.events.register("pre_run_cell", _come_back)
+
+
+def lend() -> None:
+    """While a cell calls a function of the course, let the name be the course's, whatever the student gave it to."""
+    from ..exercise.settings import put_lacking_device_aside
+    from .checking import check
+    from .hints import hint
+    from .predictions import predict
+    from .training import fit
+
+    ours = {"check": check, "fit": fit, "hint": hint, "predict": predict}
+    shell, before = _shell(), dict[str, Any]()
+
+    def lend_names(cell: Any) -> None:
+        for name in calls_in(cell.raw_cell):
+            before[name] = shell.user_ns.get(name, _NOTHING)
+            shell.user_ns[name] = ours[name]
+
+    def take_back(result: Any) -> None:
+        for name, kept in before.items():
+            if shell.user_ns.get(name) is not ours[name]:  # the cell itself has given it to something else
+                continue
+            if kept is _NOTHING:
+                del shell.user_ns[name]
+            else:
+                shell.user_ns[name] = kept
+        before.clear()
+        if put_lacking_device_aside():
+            print(ON_THE_CPU)
+
+    if shell is not None:
+        shell.events.register("pre_run_cell", lend_names)
+        shell.events.register("post_run_cell", take_back)
 
 
 def _shell() -> Any:
@@ -64,3 +83,11 @@ def _stay(change: Any) -> None:
     if change["new"]:
         print(STAYS)
         change["owner"].exit_now = False
+
+
+def _come_back(cell: Any) -> None:
+    """Work beside the notebook again where an earlier cell has left its folder."""
+    home = beside_notebook(Path())
+    if not working_folder().is_relative_to(home):
+        with suppress(OSError):
+            os.chdir(home)

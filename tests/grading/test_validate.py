@@ -12,7 +12,7 @@ from nbgrader.validator import Validator
 
 from course.judge.report import text
 from course.notebook.checking import public_verdict
-from tests.grading.lesson import NAME, answers, deleted, find, make_course, solved
+from tests.grading.lesson import NAME, answers, deleted, find, first, make_course, solved
 
 BLANK = "{definition}\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 GIVEN = {
@@ -68,3 +68,13 @@ def test_it_gives_the_same_report(name: str, validated: dict[str, Any]) -> None:
     report = text(_verdicts(validated["nb"])[name], public=True)
     assert _squeezed(report) in _squeezed(entry["raw_error"]), entry
     assert find(validated["nb"], name).source == entry["source"]
+
+
+def test_a_cell_that_clears_the_environment_hides_nothing(tmp_path) -> None:
+    nb = solved(make_course(tmp_path / "course"))
+    answers({"softmax": "def softmax(x, dim):\n    return x"})(nb)
+    first("import os\nos.environ.clear()")(nb)
+    path = tmp_path / f"{NAME}.ipynb"
+    nbformat.write(nb, path)
+    failed = Validator(ignore_checksums=True).validate(str(path))["failed"]
+    assert 'check("softmax", softmax)' in [entry["source"] for entry in failed]

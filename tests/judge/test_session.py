@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from course.exercise.key import key_of
+from course.exercise.settings import NOTES
 from course.exercise.wire import pack, receive, send
 from course.judge import Session
 from course.judge.session import MOST_CONNECTIONS
@@ -153,6 +154,24 @@ def test_a_kernel_that_goes_away(session):
         receive(connection)
     verdict = session.leave()
     assert (verdict.kind, verdict.score) == ("error", 0)
+
+
+@pytest.mark.parametrize(
+    "told", [["compiled", "mine", 3], ["mine"], "compiled", {"notes": "all good"}, [["device"]], None]
+)
+def test_a_kernel_chooses_among_our_notes_and_writes_none(session, monkeypatch, told):
+    answer = {"outputs": {"out": True}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0}
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        while "run" in (asked := receive(connection)):
+            send(connection, answer)
+        assert asked == {"notes": True}
+        send(connection, told)
+        assert "done" in receive(connection)
+    verdict = session.leave()
+    assert verdict.score == 0
+    assert verdict.notes == ((NOTES["compiled"],) if isinstance(told, list) and "compiled" in told else ())
 
 
 FORGED = [

@@ -10,6 +10,7 @@ import torch
 
 import course
 from course.exercise.key import key_of
+from course.exercise.settings import NOTES
 from course.hidden import find
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
@@ -125,6 +126,47 @@ def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, mon
     course.check(name, find(name).reference)
     assert f"✓ {name}" in capsys.readouterr().out
     assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")
+
+
+@pytest.fixture(params=["mtia", "cuda:99"])
+def lacking(request):
+    """A default device that no machine has."""
+    torch.set_default_device(request.param)
+    yield request.param
+    torch.set_default_device(None)
+
+
+def check_rope(here, monkeypatch, capsys) -> str:
+    """What a check with a key that is made anew says."""
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    keys.cached_key.cache_clear()
+    course.check("rope", find("rope").reference)
+    return capsys.readouterr().out
+
+
+def test_a_default_device_that_this_machine_lacks_is_put_aside_for_a_check_and_said(lacking, here, monkeypatch, capsys):
+    said = check_rope(here, monkeypatch, capsys)
+    assert "✓ rope" in said and NOTES["device"] in said
+    with pytest.raises(Exception, match=r"MTIA|CUDA"):  # it is the notebook's again
+        torch.empty(0)
+
+
+def test_a_context_of_such_a_device_is_open_again_afterwards(here, monkeypatch, capsys):
+    with torch.device("cuda:99"):
+        assert NOTES["device"] in check_rope(here, monkeypatch, capsys)
+        assert str(torch.get_default_device()) == "cuda:99"
+    assert NOTES["device"] not in check_rope(here, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    "wrap", [torch.compile, torch.compile(fullgraph=True), lambda made: torch.compile(torch.compile(made))]
+)
+def test_a_compiled_answer_is_checked_as_it_was_written(wrap, monkeypatch, capsys):
+    monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", lambda *_, **__: pytest.fail("it was compiled"))
+    course.check("rnn_cell", wrap(cell))
+    said = capsys.readouterr().out
+    assert "✓ rnn_cell" in said and NOTES["compiled"] in said
 
 
 def test_a_spoiled_progress_file_is_no_obstacle(here):

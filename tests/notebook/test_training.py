@@ -371,6 +371,51 @@ def test_a_training_that_logs_no_loss_is_told_once(variant, execution, times, mo
     assert capsys.readouterr().out.count("No loss was logged, so there is no curve.") == times
 
 
+@pytest.mark.parametrize("execution", ["", "autograde"])
+def test_a_default_device_that_this_machine_lacks_is_put_aside_for_a_training(execution, monkeypatch, capsys):
+    if execution:
+        monkeypatch.setenv("NBGRADER_EXECUTION", execution)
+    with torch.device("cuda:99"):
+        record = fit(TASK, build, train)
+        assert str(torch.get_default_device()) == "cuda:99"
+    assert record.losses[-1] < record.losses[0]
+    assert (
+        "This machine lacks the default device that the notebook sets, so `fit` uses the CPU."
+        in capsys.readouterr().out
+    )
+
+
+class Parts(nn.Module):
+    """A model of which a part may be compiled."""
+
+    def __init__(self, compiled):
+        super().__init__()
+        self.layer = torch.compile(nn.Linear(3, 1)) if compiled else nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_weights_are_the_same_compiled_or_not(monkeypatch):
+    torch.compiler.set_stance("force_eager")
+    try:
+        record = fit(TASK, lambda: torch.compile(Parts(compiled=True)), train)
+    finally:
+        torch.compiler.set_stance("default")
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    for build in (lambda: Parts(compiled=False), lambda: torch.compile(Parts(compiled=False))):
+        again = fit(TASK, build, refuse)
+        assert torch.equal(weights(again), weights(record)) and again.source == "checkpoint"
+
+
+def test_nothing_is_compiled_while_a_notebook_is_graded(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", lambda *_, **__: pytest.fail("it was compiled"))
+    built = torch.compile(build())
+    assert fit(TASK, lambda: built, train).source == "trained"
+    assert fit(TASK, lambda: torch.compile(build()), train, variant="again").source == "trained"
+
+
 def test_a_notebook_computes_on_one_thread_unless_its_machine_says_otherwise(two_threads, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     compute_on_one_thread()

@@ -36,11 +36,13 @@ class CellEnd:
     """How a cell came to its end.
 
     `time` when it was interrupted or never answered, `memory` and `died` with its kernel, `skipped` when not run.
+    Afterwards its process had `kept` so many bytes more than before.
     """
 
     kind: Literal["done", "error", "time", "memory", "died", "skipped"] = "done"
     ename: str = ""
     evalue: str = ""
+    kept: int = 0
 
     @property
     def over(self) -> bool:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
+from course.grading.execution.causes import NO_MEMORY, UNDEFINED, described, failed_cell, full_cell
 from course.grading.execution.cell_end import LIMIT, CellEnd
 from course.grading.execution.task import Task
-from course.judge.verdict import Kind, Verdict
+from course.judge.verdict import HOW_LARGE, Kind, Verdict
 from course.source import definitions, is_stub, parsed
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Examination:
         if self.session is not None:
             self.session.written |= definitions(self.nb.cells[index].source)
         if end.over:
-            self.ended = f"{end.evalue or 'the process ended'} in {self._describe(index)}"
+            self.ended = f"{end.evalue or 'the process ended'} in {described(self.nb, index)}"
         if self.session is not None and index in self.names:
             name = self.names[index]
             try:
@@ -72,14 +73,15 @@ class Examination:
                 verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
             self.session.verdicts.setdefault(name, verdict)  # a later answer may rest on this one
             self.spent[name] = round(time.monotonic() - self._started, 3)
-            self.verdicts[name] = _because(verdict, end)
+            self.verdicts[name] = self._with_causes(_because(verdict, end), index)
 
     def close(self) -> None:
         """Give every exercise that was not reached its verdict, and stop listening."""
+        full = next((self._full_cell(index) for index, end in self.ends.items() if end.kind == "memory"), "")
         for name in self.names.values():
             if name not in self.verdicts:
                 message = f"This cell did not run: {self.ended or 'the notebook ended before it'}."
-                self.verdicts[name] = self._nothing(name, "missing", message)
+                self.verdicts[name] = replace(self._nothing(name, "missing", message), notes=(full,) if full else ())
         if self.session is not None:
             self.session.close()
 
@@ -128,7 +130,7 @@ class Examination:
         """
         assert self.session is not None
         for before in range(self._place_of_answer(verdict.exercise), index):
-            missed = re.fullmatch(r"name '(\w+)' is not defined", self.ends.get(before, CellEnd()).evalue)
+            missed = UNDEFINED.fullmatch(self.ends.get(before, CellEnd()).evalue)
             if missed and (ground := self.session.ground_of(verdict.exercise, missed[1])):
                 untold = not is_stub(self._sources()[verdict.exercise])
                 return replace(verdict, rests_on=ground, cannot_tell=untold)
@@ -150,14 +152,33 @@ class Examination:
         definitions = (node for node in (written.body if written else ()) if isinstance(node, DEFINITION))
         return any(node.name == name for node in definitions)
 
+    def _full_cell(self, index: int) -> str:
+        """What is to be said of another cell than the one at `index` that keeps the memory full, if any does."""
+        return full_cell(self.nb, self.ends, index, self.task.limits.allowance.memory)
+
     def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
         from course.hidden import find
 
         return Verdict.without_points(name, kind, find(name).points, message)
 
-    def _describe(self, index: int) -> str:
-        first = self.nb.cells[index].source.strip().partition("\n")[0]
-        return f"cell {index + 1} ({first[:60]!r})"
+    def _with_causes(self, verdict: Verdict, index: int) -> Verdict:
+        """The verdict for the cell at `index`, and what earlier cells have to do with it where it fails."""
+        if verdict.kind in ("passed", "not-graded"):
+            return verdict
+        said = "\n".join([verdict.message, *(case.message for case in verdict.cases)])
+        failed = "" if verdict.rests_on else failed_cell(self.nb, self.ends, index, said)
+        verdict = replace(verdict, kind="error" if failed and verdict.kind == "missing" else verdict.kind)
+        full = ""
+        if verdict.kind == "memory" or any(words in f"{said} {failed}" for words in NO_MEMORY):
+            full = self._full_cell(index)
+        notes = (*verdict.notes, *filter(None, (failed, full)))
+        return replace(_without_question(verdict) if full else verdict, notes=notes)
+
+
+def _without_question(verdict: Verdict) -> Verdict:
+    """The verdict, where it is not the answer that needs too much memory."""
+    cases = (replace(case, message=case.message.removesuffix(f" {HOW_LARGE}")) for case in verdict.cases)
+    return replace(verdict, message=verdict.message.removesuffix(f" {HOW_LARGE}"), cases=tuple(cases))
 
 
 def _kind_of(end: CellEnd) -> Kind:

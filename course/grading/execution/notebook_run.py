@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL
@@ -49,7 +50,7 @@ from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved
 from course.grading.execution.task import Limits
 from course.grading.kernels.protocol import BUSY_SINCE, Order
 from course.grading.kernels.provisioner import NAME as CONFINED
-from course.grading.kernels.resource_watch import Excess
+from course.grading.kernels.resource_watch import Excess, data_of
 from course.grading.kernels.zygote_client import Handle
 from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
@@ -61,11 +62,11 @@ LAST_WORDS = 1.0
 """Seconds a cell that printed too much gets to end by itself: an interrupt that meets a kernel on its way out of a cell
 can take the reply with it, which is then waited for."""
 
-GIVEN = "from course import check"
-"""What a student's own cells may call though their imports lack it; cells that are judged are lent it."""
+GIVEN = "from course import check, fit, hint, predict"
+"""What a student's cells may call though their imports lack it."""
 
-OUTLIVE_EXIT = asking("outlive_exit")
-"""Said at the beginning: what ends a kernel of one's own ends no grading."""
+BEGIN, LEND = asking("begin"), asking("lend")
+"""Said before the first cell: what a cell does to its own kernel stands in no other cell's way."""
 
 
 class NotebookRun(NotebookClient):
@@ -77,7 +78,6 @@ class NotebookRun(NotebookClient):
         order: the kernel's sandbox, working folder and environment.
         sockets: a private folder with a short path, for the kernel's connection.
         skip: the indices of cells that are not run.
-        judged: the indices of cells that are lent `check`.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
         traits: of nbclient's `NotebookClient`, over those that nbgrader sets.
     """
@@ -90,14 +90,13 @@ class NotebookRun(NotebookClient):
         order: Order,
         sockets: Path,
         skip: Collection[int] = (),
-        judged: Collection[int] = (),
         enter: Callable[[int], None],
         leave: Callable[[int, CellEnd], None],
         **traits: Any,
     ) -> None:
         super().__init__(nb, **{**AS_NBGRADER, "store_widget_state": False, **traits})
         self.limits, self.order, self.sockets, self.skip = limits, order, sockets, skip
-        self.judged, self.enter, self.leave = judged, enter, leave
+        self.enter, self.leave = enter, leave
         self.patience = self.iopub_timeout
         self.why_cold = ""
         self.handle: Handle | None = None
@@ -159,10 +158,9 @@ class NotebookRun(NotebookClient):
     def _begin(self) -> None:
         """Have the kernel get ready for what a grader asks of it; nobody waits for its reply."""
         assert self.kc is not None
-        said = [OUTLIVE_EXIT] if self.nb.metadata["language_info"].get("name") == "python" else []
+        said = [BEGIN] if self.nb.metadata["language_info"].get("name") == "python" else []
         if "COURSE_JUDGE" in self.order.environment:
-            judged = sorted({self.nb.cells[index].source for index in self.judged})
-            said += [GIVEN, asking("lend_check", repr(judged))]
+            said += [GIVEN, LEND]
         if said:
             self.kc.execute("\n".join(said), silent=True, stop_on_error=False)
 
@@ -204,15 +202,19 @@ class NotebookRun(NotebookClient):
         if self.handle is not None:
             self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
-        end = CellEnd("died")
+        end, before = CellEnd("died"), self._data()
         try:
             end = await self._execute(index, cell)
         finally:
             self._clock = None
             if self._brake is not None:
                 self._brake.cancel()
-            self.leave(index, end)
+            self.leave(index, replace(end, kept=self._data() - before))
         return end
+
+    def _data(self) -> int:
+        """Bytes of the kernel's data, where it is known."""
+        return 0 if self.handle is None else data_of(self.handle.pid)
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:

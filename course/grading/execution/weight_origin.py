@@ -42,12 +42,13 @@ def _holds(content: bytes, told: Mapping[str, str]) -> bool:
     import safetensors
     import safetensors.torch
 
+    from course.exercise.compiled import plain_name
     from course.exercise.weights import digests
 
     if not content:
         return False
     try:
-        kept = safetensors.torch.load(content)
+        kept = {plain_name(name): tensor for name, tensor in safetensors.torch.load(content).items()}
     except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError, AttributeError, MemoryError):
         return False
     return digests({name: kept[name] for name in told if name in kept}) == told

@@ -39,7 +39,7 @@ class Excess:
         if self.what == "path":
             return f"made folders in folders, with a path of more than {self.allowed:.0f} characters"
         verb = "used {} of memory" if self.what == "memory" else "wrote {} to the disk"
-        return f"{verb.format(_size(self.used))}, where {_size(self.allowed)} are allowed"
+        return f"{verb.format(in_words(self.used))}, where {in_words(self.allowed)} are allowed"
 
 
 @dataclass
@@ -170,6 +170,12 @@ def _resident(pid: int) -> int:
     return int(fields[1]) * PAGE if fields else 0
 
 
+def data_of(pid: int) -> int:
+    """Bytes of a process's own data, those asked for and not used yet among them, and of what it shares with others."""
+    fields = _read(f"/proc/{pid}/statm").split()
+    return (int(fields[5]) + int(fields[2])) * PAGE if fields else 0
+
+
 def _proportional(pid: int) -> int:
     for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
         if line.startswith("Pss:"):
@@ -222,6 +228,7 @@ def _read(path: str) -> str:
         return ""
 
 
-def _size(count: float) -> str:
+def in_words(count: float) -> str:
+    """A number of bytes as a person reads it: `2.1 GB`, `80 MB`."""
     megabytes = count / MEGABYTE
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
