@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from course.grading.cells import is_test
 from course.grading.execution.cell_end import CellEnd
-from course.grading.execution.cell_names import read_calls, read_cell
+from course.grading.intake.cell_names import read_calls, read_cell
 from course.grading.kernels.resource_watch import in_words
 
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
