@@ -58,7 +58,7 @@ from course.data import grammar, play, wordnet
 # **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$. The small $\varepsilon$ keeps a token of zeros from being divided by 0.
 # LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and models train as well.
 #
-# $$\text{rms\_norm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
+# $$\operatorname{RMSNorm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
 #
 # ### Exercise: `rms_norm` (about 10 minutes)
 #
