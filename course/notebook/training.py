@@ -141,37 +141,29 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
     with on_a_device_that_is_there() as differs, without_compiling() if _is_graded() else nullcontext():
         if differs:
             say("This machine lacks the default device that the notebook sets, so `fit` uses the CPU.")
-        return _fit(name, model, train, variant)
-
-
-def _fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, variant: str) -> Record:
-    __tracebackhide__ = True
-    budget, path = budget_of(name), _checkpoint(name, variant)
-    if not callable(train):
-        got = type(train).__name__
-        raise slip(TypeError(f"fit needs your loop, a function train(model, batches), but got a {got}"))
-    seed(folder_number())
-    built = _built(model).to(device())
-    if _loads_checkpoint():
+        budget, path = budget_of(name), _checkpoint(name, variant)
+        if not callable(train):
+            got = type(train).__name__
+            raise slip(TypeError(f"fit needs your loop, a function train(model, batches), but got a {got}"))
+        seed(folder_number())
+        built = _built(model).to(device())
+        if _loads_checkpoint():
+            try:
+                return _from_checkpoint(name, built, path)
+            except Unfit as unfit:
+                if variable("NBGRADER_EXECUTION") == "validate":
+                    first = f"First run the cell that calls fit({name!r}, …)"
+                    raise slip(TrainFirst(f"the model is not trained yet, because {unfit}. {first}")) from None
+                say(f"{name}: {unfit}, so the model is trained again within the CPU budget")
+        record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
         try:
-            return _from_checkpoint(name, built, path)
-        except Unfit as unfit:
-            if variable("NBGRADER_EXECUTION") == "validate":
-                raise slip(
-                    TrainFirst(
-                        f"the model is not trained yet, because {unfit}. First run the cell that calls fit({name!r}, …)"
-                    )
-                ) from None
-            say(f"{name}: {unfit}, so the model is trained again within the CPU budget")
-    record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
-    try:
-        code = code_of([train, model, *map(type, built.modules())])
-        save(path, built, {**record.facts(), "code": code})
-        if on_colab() and not variant:
-            say(keep(path))
-    except OSError as error:
-        say(f"{name}: the checkpoint could not be written ({error.strerror}), but the model is trained")
-    return record
+            code = code_of([train, model, *map(type, built.modules())])
+            save(path, built, {**record.facts(), "code": code})
+            if on_colab() and not variant:
+                say(keep(path))
+        except OSError as error:
+            say(f"{name}: the checkpoint could not be written ({error.strerror}), but the model is trained")
+        return record
 
 
 def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: str) -> Record:

@@ -205,13 +205,14 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 FIRST_CELLS = {
     "course",
     *("course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
+    "course.surroundings",
     *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
     *("course.blocks.relations", "course.blocks.seq2seq", "course.blocks.threads", "course.blocks.transformer"),
     *("course.blocks.gpt", "course.blocks.hidden_words", "course.blocks.low_rank", "course.blocks.policy"),
     "course.blocks.vit",
-    *("course.exercise", "course.exercise.held"),
+    *("course.exercise", "course.exercise.compiled", "course.exercise.held"),
     *("course.exercise.declaration", "course.exercise.key", "course.exercise.modules", "course.exercise.nested"),
     *("course.exercise.prediction", "course.exercise.randomness", "course.exercise.recording"),
     *("course.exercise.rng", "course.exercise.runner", "course.exercise.script", "course.exercise.settings"),
@@ -312,6 +313,7 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops == {
         *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
+        "surroundings.py",
         "study_paths.py",
         *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show", "py.typed"),
     }
