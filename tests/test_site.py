@@ -94,6 +94,8 @@ def test_mathematics_is_bundled_and_marked(site: Path) -> None:
         has_formulas = any("$" in cell.source for cell in released.cells if cell.cell_type == "markdown")
         text = (site / "notebooks" / f"{topic.folder}.html").read_text("utf-8")
         assert 'class="arithmatex"' in text or not has_formulas
+    loads = {page.name: "tex-svg.js" in page.read_text("utf-8") for page in site.rglob("*.html")}
+    assert loads["06_self_attention.html"] and not loads["index.html"], "MathJax has two megabytes"
 
 
 def test_no_page_holds_a_line_of_an_answer(site: Path) -> None:

@@ -81,9 +81,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Give the home page its style, and the theme's dialog for searching the name that screen readers announce."""
+    """Give the home page its style, and the theme's dialog for searching the name that screen readers announce.
+
+    A page without formulas does without MathJax, which has two megabytes.
+    """
     if page.file.src_uri == HOME:
         output = output.replace("<body ", '<body class="home" ', 1)
+    if "arithmatex" not in output:
+        output = re.sub(r'<script src="[^"]*(?:mathematics|tex-svg)\.js"></script>', "", output)
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )
