@@ -46,8 +46,10 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, Tensor):
         content = thing.detach().cpu().flatten().view(torch.uint8).numpy().tobytes()
         yield f"{thing.dtype} {tuple(thing.shape)} {hashlib.sha256(content).hexdigest()}"
-    elif isinstance(thing, torch.device | ModuleType):
-        yield getattr(thing, "__name__", "device")
+    elif isinstance(thing, ModuleType):
+        yield thing.__name__
+    elif isinstance(thing, torch.device | torch.no_grad | torch.enable_grad | torch.inference_mode):
+        yield type(thing).__name__  # where it computes, and what `@torch.no_grad()` keeps
     elif isinstance(thing, set | frozenset):
         yield from sorted("\0".join(_parts(one, seen)) for one in thing)
     elif isinstance(thing, list | tuple | dict):

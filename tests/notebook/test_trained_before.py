@@ -20,6 +20,7 @@ from functools import partial
 
 RATE, SIZES, TABLE, seen = 0.1, [3, 1], torch.arange(3.0), object()
 
+@torch.no_grad()
 def step(loss, times=2):
     return loss * times
 
@@ -52,6 +53,7 @@ CHANGED = {
     "the model": ("x + TABLE", "x - TABLE"),
     "how it is built": ("lambda: Reader()", "lambda: Reader().double()"),
     "a function that the loop calls": ("loss * times", "loss / times"),
+    "how that is called": ("no_grad", "enable_grad"),
     "its default": ("times=2", "times=3"),
     "a number": ("0.1,", "0.2,"),
     "a list": ("[3, 1]", "[3, 2]"),
