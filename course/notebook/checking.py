@@ -32,6 +32,7 @@ from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
 from .overwritten import watch_over_names
 from .slip import slip
+from .time_limit import TimeIsUp, at_most
 from .unfinished import judged_early, said_of
 from .unwritten import speak_plainly
 from .vscode import work_beside_notebook
@@ -47,6 +48,9 @@ if in_notebook() and variable("NBGRADER_EXECUTION"):
 P = ParamSpec("P")
 _PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
 """What a function returns, and nobody writes as an answer."""
+
+SECONDS = 20.0
+"""Processor time for the public checks of an exercise, three times that for a model. Grading takes as long."""
 
 last_checked: dict[str, tuple[Any, Verdict]] = {}
 """By exercise, the answer that was checked last, and what came of it."""
@@ -95,6 +99,7 @@ def check(name: str, answer: Any) -> None:
         KeyError: no exercise has that name.
         TypeError: one of the two is missing; `name` is none; or `answer` is none, but a name, a value, what `fit`
             returned, or an object where a class is asked for.
+        TimeoutError: the answer does not end.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = variable("COURSE_JUDGE")
@@ -104,8 +109,13 @@ def check(name: str, answer: Any) -> None:
         print(elsewhere)
         return
     _demand_an_answer(name, answer)
+    seconds = SECONDS * (1 if find_item(name)[1].budget is None else 3)
     try:
-        verdict = public_verdict(name, answer)
+        with at_most(seconds):
+            verdict = public_verdict(name, answer)
+    except TimeIsUp as stopped:
+        said = f"The check was stopped after {seconds:g} seconds, at this line of yours. Does a loop never end?"
+        raise slip(TimeoutError(said).with_traceback(stopped.__traceback__)) from None
     except KeyboardInterrupt as stopped:  # a loop without an end: which, says the line that was running
         stopped.args = ("You interrupted the check, at this line of yours.",)
         raise slip(stopped)  # noqa: B904  # the same, and not another

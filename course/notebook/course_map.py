@@ -184,23 +184,38 @@ def _station(stop: Stop, standing: Standing, ground: str) -> str:
     return ring + (arc if share else "") + dot
 
 
+_CHOOSE = "<code style='background:none;color:inherit'>progress(path=\"language\")</code> chooses one."
 _TITLE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
 
 
-def html(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
-    """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook."""
-    told = _headline(topics, standings, links)
-    told += " Coloured dots show three paths for six weeks." if paths_through(topics) else ""
+def html(
+    topics: Sequence[Topic],
+    standings: Mapping[str, Standing],
+    links: Mapping[str, str],
+    path: StudyPath | None = None,
+) -> str:
+    """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook.
+
+    A chosen `path` leads from one of its topics to the next, and its dots are the only ones.
+    """
+    told = _headline(topics, standings, links, path)
+    if path is None and paths_through(topics):
+        told += f" Coloured dots show three paths for six weeks. {_CHOOSE}"
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
-        f'<p style="margin:4px 0 10px">{told}</p>{rows_beside_rail(topics, standings, links)}</div>'
+        f'<p style="margin:4px 0 10px">{told}</p>{rows_beside_rail(topics, standings, links, path)}</div>'
     )
 
 
-def rows_beside_rail(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
+def rows_beside_rail(
+    topics: Sequence[Topic],
+    standings: Mapping[str, Standing],
+    links: Mapping[str, str],
+    path: StudyPath | None = None,
+) -> str:
     """Return the map without its headline, as HTML: the topics one below the other, beside the rail."""
     placed = stops(topics)
-    height, width, paths = _height(placed), rail_width(placed), paths_through(topics)
+    height, width, paths = _height(placed), rail_width(placed), (path,) if path else paths_through(topics)
     ground = "var(--jp-layout-color0, Canvas)"
     drawn = "".join(_station(stop, standings[stop.topic.name], ground) for stop in placed)
     rail = (
@@ -256,17 +271,30 @@ def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]
     )
 
 
-def _headline(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
-    listed = [standings[topic.name] for topic in topics]
+def _headline(
+    topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str], path: StudyPath | None
+) -> str:
+    counted = _on_path(topics, path)
+    listed = [standings[topic.name] for topic in counted]
     passed, of = sum(standing.passed for standing in listed), sum(standing.of for standing in listed)
     done = sum(standing.done for standing in listed)
-    told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(topics)} notebooks are done."
-    at = _goes_on(topics, standings)
+    told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(counted)} notebooks are done."
+    if path is not None:
+        told = f"On the path {path.title.lower()}, {told}"
+    at = _goes_on(counted, standings)
     if at is None:
-        return f"{told} {'That is the whole course' if done == len(topics) else 'The others come later'}. Well done."
+        whole = f"That is the whole {'course' if path is None else 'path'}"
+        return f"{told} {whole if done == len(counted) else 'The others come later'}. Well done."
     name = f"{at.number} {escape(at.title)}"
     link = f'<a href="{escape(links[at.name])}">{name}</a>' if at.name in links else name
     return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."
+
+
+def _on_path(topics: Sequence[Topic], path: StudyPath | None) -> list[Topic]:
+    """The topics of a path, in its order; all of them where there is none."""
+    if path is None:
+        return list(topics)
+    return sorted(filter(path.holds, topics), key=lambda topic: path.folders.index(topic.folder))
 
 
 def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
@@ -276,8 +304,9 @@ def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topi
     return next(iter(begun[-1:] or open_), None)
 
 
-def text(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> str:
-    """The map as lines of text."""
+def text(topics: Sequence[Topic], standings: Mapping[str, Standing], path: StudyPath | None = None) -> str:
+    """The map as lines of text; of a chosen path its topics alone, in its order."""
+    topics = _on_path(topics, path)
     width = max((len(topic.title) for topic in topics), default=0)
     lines = []
     for topic in topics:

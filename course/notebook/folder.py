@@ -15,6 +15,7 @@ from ..surroundings import beside_notebook, variable
 
 _PROGRESS = Path(".course", "progress.json")
 _NUMBER = Path(".course", "number.json")
+_PATH = Path(".course", "path.json")
 _unwritten: dict[str, Any] = {}
 """What could not be written, by the whole path of its file: newer than what that file may hold."""
 
@@ -55,6 +56,17 @@ def folder_number() -> int:
     drawn = secrets.randbelow(2**31)
     _write(_NUMBER, drawn)
     return drawn
+
+
+def chosen_path() -> str:
+    """Return the name of the path through the course that was chosen in this folder; empty where none was."""
+    kept = _read(_PATH)
+    return kept if isinstance(kept, str) else ""
+
+
+def choose_path(name: str) -> None:
+    """Remember the path of that name, or none where the name is empty."""
+    _write(_PATH, name)
 
 
 def _read(path: Path) -> Any:

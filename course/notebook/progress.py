@@ -6,39 +6,62 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..study_paths import StudyPath, paths_through
 from ..surroundings import variable
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
 from . import course_map
 from .course_map import Standing
 from .display import show
-from .folder import read_progress, working_folder
+from .folder import choose_path, chosen_path, read_progress, working_folder
 from .predictions import remembered
 from .slip import slip
 
 _STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
 
 
-def progress(topic: str | None = None) -> None:
+def progress(topic: str | None = None, path: str | None = None) -> None:
     """Shows how far the exercises of `topic` (`"03_rnn"`) are; without one, of the notebook's own topic.
 
     In a folder that holds the course's notebooks, each in a folder of its own, it shows the map of them all. While a
     notebook is graded, it shows nothing, as what `check` noted is on the student's machine.
 
+    `path` (`"language"`) chooses a path through the course for the map, which remembers it; `""` chooses none.
+
     Raises:
-        KeyError: no topic has that name.
+        KeyError: no topic or path has that name.
+        RuntimeError: a path is chosen where there is no map.
     """
     if variable("NBGRADER_EXECUTION"):
         return
-    beside = {one.name: path for one in TOPICS if (path := _notebook(one)).is_file()}
+    beside = {one.name: notebook for one in TOPICS if (notebook := _notebook(one)).is_file()}
+    if path is not None:
+        _choose(path, bool(beside))
     if topic is None and beside:
         standings = {one.name: _standing(one) for one in TOPICS}
-        links = {name: path.as_posix() for name, path in beside.items()}
-        show(course_map.html(TOPICS, standings, links), course_map.text(TOPICS, standings))
+        links = {name: notebook.as_posix() for name, notebook in beside.items()}
+        along = _paths().get(chosen_path())
+        show(course_map.html(TOPICS, standings, links, along), course_map.text(TOPICS, standings, along))
         return
     known = read_progress()
     shown = _called(topic) if topic else _own_topic(known)
     topics = [shown] if shown else list(TOPICS)
     show("".join(_html(one, known) for one in topics), "\n".join(_text(one, known) for one in topics))
+
+
+def _paths() -> dict[str, StudyPath]:
+    """The paths through the course by name; none where a class leaves topics out."""
+    return {path.name: path for path in paths_through(TOPICS)}
+
+
+def _choose(name: str, has_map: bool) -> None:
+    """Remember the path of that name for the map of the course."""
+    paths = _paths()
+    if not has_map:
+        raise slip(RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page."))
+    if name and name not in paths:
+        there = f"Its paths are {', '.join(map(repr, paths))}" if paths else "It leaves topics out, so it has no paths"
+        raise slip(Unknown(f"this course has no path {name!r}. {there}"))
+    choose_path(name)
 
 
 def _called(name: str) -> Topic:

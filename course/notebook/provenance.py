@@ -22,12 +22,13 @@ def digests(source: str) -> dict[str, str]:
     tree = parsed(source)
     defined = (node for node in (tree.body if tree else ()) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
     try:
-        return {node.name: hashlib.sha256(_written_out(node).encode()).hexdigest()[:16] for node in defined}
+        return {node.name: hashlib.sha256(written_out(node).encode()).hexdigest()[:16] for node in defined}
     except RecursionError:  # nested so deeply that only some Pythons read it
         return {}
 
 
-def _written_out(node: ast.stmt) -> str:
+def written_out(node: ast.AST) -> str:
+    """Return the text of a definition, the same with every Python, layout and comments ignored."""
     return ast.unparse(_FormattedAsTuples().visit(node))
 
 

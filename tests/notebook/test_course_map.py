@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from course.notebook import course_map
 from course.notebook.course_map import Standing, stops
 from course.notebook.progress import progress
-from course.study_paths import PATHS, VOLUMES, foundations
-from course.syllabus import TOPICS, Item, Topic, find_topic
+from course.study_paths import PATHS, VOLUMES, StudyPath, foundations
+from course.syllabus import TOPICS, Item, Topic, Unknown, find_topic
 
 
 def _topics(*ways: tuple[int, ...]) -> list[Topic]:
@@ -154,11 +154,15 @@ def _note(home: Path, topic: Topic, facts: object) -> None:
     path.write_text(json.dumps(facts))
 
 
-def _shown(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def _shown(monkeypatch: pytest.MonkeyPatch, **asked: str) -> tuple[str, str]:
     seen: list[tuple[str, str]] = []
     monkeypatch.setattr("course.notebook.progress.show", lambda html, text: seen.append((html, text)))
-    progress()
+    progress(**asked)
     return seen[0]
+
+
+def _headline(monkeypatch: pytest.MonkeyPatch, **asked: str) -> str:
+    return re.sub("<[^>]+>", "", _shown(monkeypatch, **asked)[0].split("<svg")[0])
 
 
 def test_the_home_notebook_shows_the_map(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +199,54 @@ def test_what_is_not_handed_out_yet_is_said_and_not_begun_with(home: Path, monke
     page, text = _shown(monkeypatch)
     assert page.count("not handed out yet") == text.count("not handed out yet") == len(TOPICS) - 1
     assert re.findall(r'href="([^"]+)"', page) == [f"{TOPICS[1].folder}/{TOPICS[1].folder}.ipynb"] * 2
+
+
+def _pass(home: Path, *folders: str) -> None:
+    for topic in TOPICS:
+        if topic.folder in folders:
+            _note(home, topic, {item.name: {"kind": "passed"} for item in topic.judged})
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_a_chosen_path_leads_through_its_topics_alone(
+    path: StudyPath, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles = {topic.folder: f"{topic.number} {topic.title}" for topic in TOPICS}
+    assert f"Begin with {titles[path.folders[0]]}." in _headline(monkeypatch, path=path.name)
+    for done, at in pairwise(path.folders):
+        _pass(home, done)
+        assert f"Go on with {titles[at]}." in _headline(monkeypatch), "it is remembered"
+    _pass(home, path.folders[-1])
+    assert "That is the whole path. Well done." in _headline(monkeypatch)
+
+
+def test_a_topic_begun_beside_the_path_is_not_where_it_goes_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _pass(home, "01_markov_ngrams", "02_cbow", "03_rnn")
+    _note(home, find_topic("lstm_gru"), {"lstm_cell": {"kind": "wrong"}})
+    assert "Go on with 4 " in _headline(monkeypatch)
+    said = _headline(monkeypatch, path="vision")
+    assert "Go on with 14 " in said and said.startswith("On the path vision and sound, ")
+    assert "3 of 11 notebooks are done" in said and "chooses one" not in said
+    page, text = _shown(monkeypatch)
+    assert course_map.DOTS["vision"] in page and course_map.DOTS["language"] not in page
+    numbers = [line.split()[1] for line in text.splitlines()]
+    assert numbers == ["1", "2", "3", "14", "6", "7", "8", "9", "10", "11", "12"]
+    said = _headline(monkeypatch, path="")
+    assert "Go on with 4 " in said and 'progress(path="language") chooses one.' in said
+
+
+def test_a_path_is_chosen_of_those_there_are_and_where_the_map_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unknown, match=r"no path 'chess'\. Its paths are 'language', 'vision', 'efficiency'"):
+        progress(path="chess")
+    (home / ".course").mkdir()
+    (home / ".course" / "path.json").write_text('["vision"]')
+    assert "On the path" not in _headline(monkeypatch), "what is remembered is none"
+    monkeypatch.setattr("course.notebook.progress.TOPICS", TOPICS[1:])
+    with pytest.raises(Unknown, match=r"no path 'vision'\. It leaves topics out, so it has no paths"):
+        progress(path="vision")
+    monkeypatch.chdir(home / "03_rnn")
+    with pytest.raises(RuntimeError, match=r"index\.ipynb"):
+        progress(path="vision")
 
 
 def test_the_end_of_the_course_is_congratulated() -> None:

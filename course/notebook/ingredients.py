@@ -1,0 +1,117 @@
+"""One digest of all that a training is made of, so that `fit` knows whether it would train the same model again.
+
+Counted are a function's text and defaults, and whatever it names of the notebook: functions, classes, numbers, tensors.
+It is the same with every Python, so that weights trained on Colab count at home.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import hashlib
+import linecache
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..source import parsed
+from .provenance import written_out
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class _Untold(Exception):
+    """There is something whose content cannot be told."""
+
+
+def ingredients(things: Iterable[Any]) -> str:
+    """Return the digest of `things`, functions and classes; empty where they rest on something that cannot be told."""
+    seen: set[int] = set()
+    try:
+        parts = [part for thing in things for part in _parts(thing, seen)]
+    except Exception:  # whatever the notebook holds may raise from anything it is asked
+        return ""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
+    if isinstance(thing, _PLAIN):
+        yield repr(thing)
+    elif isinstance(thing, Tensor):
+        content = thing.detach().cpu().flatten().view(torch.uint8).numpy().tobytes()
+        yield f"{thing.dtype} {tuple(thing.shape)} {hashlib.sha256(content).hexdigest()}"
+    elif isinstance(thing, ModuleType):
+        yield thing.__name__
+    elif isinstance(thing, torch.device | torch.no_grad | torch.enable_grad | torch.inference_mode):
+        yield type(thing).__name__  # where it computes, and what `@torch.no_grad()` keeps
+    elif isinstance(thing, set | frozenset):
+        yield from sorted("\0".join(_parts(one, seen)) for one in thing)
+    elif isinstance(thing, list | tuple | dict):
+        yield f"{type(thing).__name__} {len(thing)}"
+        for one in thing.items() if isinstance(thing, dict) else thing:
+            yield from _parts(one, seen)
+    elif isinstance(thing, partial):
+        yield from _parts((thing.func, thing.args, thing.keywords), seen)
+    elif isinstance(thing, MethodType):
+        yield from _parts((thing.__func__, thing.__self__), seen)
+    elif isinstance(thing, staticmethod | classmethod):
+        yield from _parts(thing.__func__, seen)
+    elif isinstance(thing, property):
+        yield from _parts((thing.fget, thing.fset), seen)
+    elif isinstance(thing, type | FunctionType | BuiltinFunctionType):
+        yield f"{thing.__module__}.{thing.__qualname__}"
+        if thing.__module__ == "__main__" and id(thing) not in seen:
+            seen.add(id(thing))
+            yield from _written(thing, seen)
+    else:
+        raise _Untold
+
+
+def _written(thing: Any, seen: set[int]) -> Iterator[str]:
+    """The parts of a class or function of the notebook's own."""
+    if isinstance(thing, type):
+        own = {name: value for name, value in vars(thing).items() if _is_own(name, value)}
+        yield from _parts((thing.__bases__, own), seen)
+        return
+    yield from _text(thing.__code__)
+    cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
+    yield from _parts((thing.__defaults__, thing.__kwdefaults__, cells), seen)
+    for name in sorted(_globals_of(thing.__code__)):
+        if name in thing.__globals__:
+            yield name
+            yield from _parts(thing.__globals__[name], seen)
+        elif not hasattr(builtins, name):
+            yield f"{name} is missing"
+
+
+def _is_own(name: str, value: Any) -> bool:
+    """Whether a class's attribute was written there; what Python adds differs from one Python to another."""
+    return not name.startswith("__") or (isinstance(value, FunctionType) and not name.startswith("__annotate"))
+
+
+def _text(code: CodeType) -> list[str]:
+    """The text of a function, layout and comments ignored: of lambdas, all that begin in its line."""
+    tree = parsed("".join(linecache.getlines(code.co_filename)))
+    nodes = (node for node in (ast.walk(tree) if tree else ()) if isinstance(node, _DEFINITIONS))
+    found = [written_out(node) for node in nodes if _begins(node) == code.co_firstlineno]
+    if not found:
+        raise _Untold
+    return found
+
+
+def _begins(node: Any) -> int:
+    """The line of a definition as Python counts it: its first decorator's."""
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+
+
+def _globals_of(code: CodeType) -> set[str]:
+    """The global names that a function's code reads, and that of the functions in it."""
+    read = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return read.union(*map(_globals_of, inner))
