@@ -17,15 +17,18 @@ from typing import Any
 from IPython.display import display
 from ipywidgets import HTML, Image, VBox
 
+from .aloud import SCRIPT
+
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 _STYLE = """<style>
+.jp-OutputArea-output[data-mime-type="application/javascript"] { padding: 0; }
 .jp-OutputArea-output.jupyter-widgets:not(:has(> *)) { font-size: 0; padding: 0; }
 .jp-OutputArea-output.jupyter-widgets:not(:has(> *))::after {
   content: "Run this cell to use its controls."; color: var(--jp-ui-font-color2, gray); font-size: 13px;
 }
 </style>"""
-"""What JupyterLab shows in place of controls whose kernel is gone, instead of an error about a model."""
+"""What JupyterLab shows in place of controls whose kernel is gone, instead of an error about a model; no empty line."""
 
 
 class Panel(VBox):
@@ -36,6 +39,7 @@ class Panel(VBox):
         if "COLAB_RELEASE_TAG" in os.environ:
             _display_controls(self)
             return
+        display({"application/javascript": SCRIPT, "text/plain": ""}, raw=True)
         for kept, children in groupby(self.children, lambda child: isinstance(child, (HTML, Image))):
             if kept:
                 for child in children:
