@@ -6,26 +6,28 @@ wherever nothing runs. A panel's pictures and texts are outputs of their own, in
 
 from __future__ import annotations
 
-import base64
 import html
 import os
 import re
-import struct
 from itertools import groupby
 from typing import Any
 
 from IPython.display import display
 from ipywidgets import HTML, Image, VBox
 
+from .aloud import SCRIPT
+from .described import described
+
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 _STYLE = """<style>
+.jp-OutputArea-output[data-mime-type="application/javascript"] { padding: 0; }
 .jp-OutputArea-output.jupyter-widgets:not(:has(> *)) { font-size: 0; padding: 0; }
 .jp-OutputArea-output.jupyter-widgets:not(:has(> *))::after {
   content: "Run this cell to use its controls."; color: var(--jp-ui-font-color2, gray); font-size: 13px;
 }
 </style>"""
-"""What JupyterLab shows in place of controls whose kernel is gone, instead of an error about a model."""
+"""What JupyterLab shows in place of controls whose kernel is gone, instead of an error about a model; no empty line."""
 
 
 class Panel(VBox):
@@ -36,6 +38,7 @@ class Panel(VBox):
         if "COLAB_RELEASE_TAG" in os.environ:
             _display_controls(self)
             return
+        display({"application/javascript": SCRIPT, "text/plain": ""}, raw=True)
         for kept, children in groupby(self.children, lambda child: isinstance(child, (HTML, Image))):
             if kept:
                 for child in children:
@@ -58,7 +61,7 @@ def _display_kept(widget: Any) -> None:
 
 def _data(widget: Any) -> dict[str, str]:
     if not isinstance(widget.value, str):
-        return _picture(bytes(widget.value), widget.tooltip)
+        return described(bytes(widget.value), widget.tooltip)
     style = f"min-height:{widget.layout.min_height or 0};max-width:{widget.layout.max_width or 'none'}"
     plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", widget.value)).strip()
     shown = f'{_STYLE}<div class="course-text" style="{style}">{widget.value}</div>'
@@ -67,11 +70,3 @@ def _data(widget: Any) -> dict[str, str]:
 
 def _metadata(widget: Any) -> dict[str, Any]:
     return {} if isinstance(widget.value, str) else {"image/png": {"alt": widget.tooltip}}
-
-
-def _picture(png: bytes, shows: str) -> dict[str, str]:
-    data = base64.b64encode(png).decode()
-    width, height = struct.unpack(">II", png[16:24]) if png else (0, 0)
-    source = f'src="data:image/png;base64,{data}" alt="{html.escape(shows)}" width="{width}" height="{height}"'
-    shown = f'<img class="course-picture" {source} style="height:auto;max-width:100%">'
-    return {"text/html": shown, "text/plain": shows, "image/png": data}

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from .described import show_descriptions
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -80,12 +82,13 @@ def styled() -> Iterator[None]:
 def finished(figure: Figure, alt: str) -> Figure:
     """The figure, taken off pyplot's list, with `alt` as its description.
 
-    Jupyter shows a returned figure once, and nothing stays open behind it.
+    Jupyter shows a returned figure once, with its description, and nothing stays open behind it.
     """
     import matplotlib.pyplot as plt
 
     figure.set_label(alt)
     plt.close(figure)
+    show_descriptions()
     return figure
 
 

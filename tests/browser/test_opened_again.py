@@ -22,6 +22,7 @@ CELLS = (
     'predict("scores_without_scaling")',
     'WIDGETS["06 playground"]()',
     'WIDGETS["13 explorer"]()',
+    "from course import show\nshow.multi_head_attention.by_heads([1, 2], {'friends': [1.0, 1.0]}, [16_640, 16_640])",
 )
 KEPT = ".jp-OutputArea .course-picture, .jp-OutputArea .course-text"
 
@@ -79,4 +80,5 @@ def test_what_was_seen_is_there_again(server: str, browser: Browser, screenshots
     question, *others = _kept(again)
     assert question.startswith(seen[0]) and "nearly 1" in question, "the choices, whose buttons are gone, are a list"
     assert others == seen[1:]
+    expect(again.get_by_role("img", name="Right answers by number of heads: friends 100% with 1")).to_have_count(1)
     assert {one.evaluate("one => getComputedStyle(one).fontSize") for one in dead.all()} == {"0px"}

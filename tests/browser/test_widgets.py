@@ -21,10 +21,16 @@ from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 from tests.show.widgets import WIDGETS
 
 ROOT = Path(__file__).parents[2]
-KEYS = {"noUi-handle": ("ArrowLeft", "ArrowRight"), "": ("Space",)}
+KEYS = {"noUi-handle": ("ArrowLeft", "ArrowRight"), "widget-text": ("Backspace",), "": ("Space",)}
 PRESSED = ".noUi-handle, button.jupyter-button:not(.mod-active)"
 """A button that is down already would change nothing."""
 CONTROLS = f"{PRESSED}, input[type=text]"
+SAYS = {
+    name: rows
+    for name, *rows in map(str.splitlines, Path(__file__).with_name("aloud.txt").read_text("utf-8").split("\n\n"))
+}
+"""What each control of each widget, and each picture, says aloud at the start: its role, its name and its value."""
+READOUT = ".widget-slider .widget-readout"
 FEW = ("02 explorer", "06 playground", "09 painter")
 """These stand for all of them in `make test`."""
 
@@ -82,6 +88,34 @@ def _press(control: Locator) -> None:
         control.press(keys[1])
 
 
+def test_what_each_control_says_aloud(names: tuple[str, ...], notebook: NotebookPage) -> None:
+    assert list(SAYS) == list(WIDGETS)
+    for name, output in _outputs(notebook, names).items():
+        output.scroll_into_view_if_needed()
+        expect(output.locator("img, .course-text").first).to_be_attached(timeout=20 * SECONDS)
+        assert list(_said(output)) == SAYS[name], name
+
+
+def _said(output: Locator) -> Iterator[str]:
+    """Yield each control's and each picture's role, name and value, and the buttons of a group in one line."""
+    listed = output.locator("[role=slider], [role=textbox], [role=group], input, button, img")
+    for control in listed.all():
+        if control.evaluate("one => one.parentElement.closest('[role=group]')"):
+            continue
+        role, called, pressed = re.findall(_SPOKEN, control.aria_snapshot())[0]
+        buttons = re.findall(_SPOKEN, control.aria_snapshot())[1:]
+        value = control.evaluate(_VALUE)
+        if role == "group":
+            value = ", ".join(name + pressed for _, name, pressed in buttons)
+        yield " | ".join(filter(None, (role, called.strip(ICONS) + pressed, value.strip())))
+
+
+_SPOKEN = r"""- '?(\w+) "(.*?)"( \[pressed\])?"""
+_VALUE = "one => one.getAttribute('aria-valuetext') ?? (one.isContentEditable ? one.innerText : one.value ?? '')"
+ICONS = " \uf021"
+"""A button's icon is a letter of the icons' font, which nobody says."""
+
+
 def test_the_keyboard_moves_them_and_their_pictures_change(
     names: tuple[str, ...], notebook: NotebookPage, screenshots: Path
 ) -> None:
@@ -96,7 +130,8 @@ def _moves(name: str, output: Locator, page: Page, screenshots: Path) -> None:
     page.wait_for_timeout(300)
     output.screenshot(path=screenshots / f"{name}-1.png")
     before, height = _shown(output), (output.bounding_box() or {})["height"]
-    _press(output.locator(PRESSED).first)
+    pressed = output.locator(PRESSED)
+    _press((pressed if pressed.count() else output.locator("input[type=text]")).first)
     for _ in range(100):
         if _shown(output) != before:
             break
@@ -109,8 +144,10 @@ def _moves(name: str, output: Locator, page: Page, screenshots: Path) -> None:
     for control in output.locator(CONTROLS).all():
         label = control.evaluate(_NAME)
         assert label.strip(), control.evaluate("one => one.outerHTML")
+    assert output.locator(".noUi-handle").evaluate_all(_VALUES) == output.locator(READOUT).all_inner_texts()
 
 
+_VALUES = "all => all.map(one => one.getAttribute('aria-valuetext'))"
 _NAME = """one => one.getAttribute('aria-label') || one.title || one.innerText
     || (one.closest('.jupyter-widgets')?.querySelector('label')?.innerText ?? '')"""
 

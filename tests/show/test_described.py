@@ -1,0 +1,63 @@
+"""A notebook shows the course's figures with their descriptions."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import struct
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course.show.described import described
+
+FIGURE = "show.multi_head_attention.by_heads([1, 2], {'a < \"b\"': [1.0, 1.0]}, [16_640, 16_640])"
+SHOWS = 'Right answers by number of heads: a < "b" 100% with 1, 100% with 2.'
+CELLS = {
+    "as it is": f"from course import show\n{FIGURE}",
+    "twice as sharp": f"%config InlineBackend.figure_formats = ['retina']\n{FIGURE}",
+    "a student's own": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\nplt.close(figure)\nfigure",
+    "drawn in lines": f"%config InlineBackend.figure_formats = ['svg']\n{FIGURE}",
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, NotebookNode]:
+    folder = tmp_path_factory.mktemp("figures")
+    nb = new_notebook(cells=[new_code_cell(cell) for cell in CELLS.values()])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{Path(__file__).parents[2]}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+        NotebookClient(nb, resources={"metadata": {"path": str(folder)}}).execute()
+    for cell in nb.cells:
+        nbformat.validate(cell.outputs[0], "output", version=4)
+    return {name: cell.outputs[0] for name, cell in zip(CELLS, nb.cells)}
+
+
+@pytest.mark.parametrize("name", ["as it is", "twice as sharp"])
+def test_a_figure_is_shown_with_its_description(name: str, outputs: dict[str, NotebookNode]) -> None:
+    output = outputs[name]
+    shown, png = output.data["text/html"], output.data["image/png"]
+    assert 'alt="Right answers by number of heads: a &lt; &quot;b&quot; 100% with 1, 100% with 2."' in shown
+    assert output.data["text/plain"] == SHOWS
+    assert png.strip() in shown and len(re.findall("<img ", shown)) == 1
+    width = struct.unpack(">I", base64.b64decode(png)[16:20])[0]
+    assert int(re.findall(r'width="(\d+)"', shown)[0]) == (width if name == "as it is" else width // 2)
+
+
+def test_its_file_has_the_description_for_pages_made_of_files(outputs: dict[str, NotebookNode]) -> None:
+    assert outputs["as it is"].metadata["image/png"]["alt"] == SHOWS
+
+
+@pytest.mark.parametrize("name", ["a student's own", "drawn in lines"])
+def test_other_figures_are_shown_as_ever(name: str, outputs: dict[str, NotebookNode]) -> None:
+    kind = "image/svg+xml" if name == "drawn in lines" else "image/png"
+    assert set(outputs[name].data) == {"text/plain", kind}
+
+
+def test_a_picture_that_is_not_drawn_yet_has_no_size() -> None:
+    assert 'alt="a map" width="0" height="0"' in described(b"", "a map")["text/html"]
