@@ -23,7 +23,7 @@ from course.grading.course_folder import find_root, is_course, nearest_root
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
-from course.outline import FILE, Faulty
+from course.outline import FILE, SETTINGS, Faulty
 
 if TYPE_CHECKING:
     from course.syllabus import Topic
@@ -163,7 +163,14 @@ def new(arguments: argparse.Namespace) -> int:
     from course.grading.catalogue import topics_called
     from course.grading.release.new_course import begin
 
-    print(begin(arguments.folder, topics_called(arguments.topics), project=arguments.project))
+    print(
+        begin(
+            arguments.folder,
+            topics_called(arguments.topics),
+            project=arguments.project,
+            assistants=arguments.assistants,
+        )
+    )
     return 0
 
 
@@ -475,6 +482,8 @@ def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_presets(command)
     command.add_argument("--project", action="store_true", help="add a project that you grade by hand, 19_project")
+    may = "what AI assistants may do for students (default: tutor, which helps and writes no answers)"
+    command.add_argument("--assistants", choices=SETTINGS["assistants"], default="tutor", help=may)
 
 
 def _with_presets(command: argparse.ArgumentParser) -> None:
