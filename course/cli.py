@@ -174,6 +174,19 @@ def new(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def start(arguments: argparse.Namespace) -> int:
+    """Copy the notebooks into a folder of your own, and open their map in JupyterLab."""
+    from course.grading.catalogue import counted
+    from course.grading.machine.start import copy_notebooks, open_map
+
+    copied, kept = copy_notebooks(arguments.folder)
+    stays = f", and {counted(kept, 'notebook')} that you had" if kept else ""
+    print(f"{counted(copied, 'new notebook')}{stays} in {arguments.folder.resolve()}", flush=True)
+    if arguments.copy_only:
+        return 0
+    return open_map(arguments.folder, ["--no-browser"] if arguments.no_browser else [])
+
+
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
     from course.grading.catalogue import describe, overview, topics_called
@@ -486,6 +499,13 @@ def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("--assistants", choices=SETTINGS["assistants"], default="tutor", help=may)
 
 
+def _starting_alone(command: argparse.ArgumentParser) -> None:
+    where = "folder for the notebooks (default: sequence-models; created if missing, and nothing in it is replaced)"
+    command.add_argument("folder", type=Path, nargs="?", default=Path("sequence-models"), metavar="DIR", help=where)
+    command.add_argument("--no-browser", action="store_true", help="print JupyterLab's address and open no browser")
+    command.add_argument("--copy-only", action="store_true", help="copy the notebooks, and do not open JupyterLab")
+
+
 def _with_presets(command: argparse.ArgumentParser) -> None:
     help = "a topic, such as 03_rnn, rnn or 3, or volume-one, volume-two, language, vision or efficiency (default: all)"
     command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
@@ -613,6 +633,7 @@ Declare = Callable[[argparse.ArgumentParser], None]
 
 COMMANDS: dict[str, tuple[Run, Declare]] = {
     "new": (new, _starting),
+    "start": (start, _starting_alone),
     "list": (list_topics, _with_presets),
     "lint": (lint, _with_topics),
     "release": (release, _releasing),

@@ -10,7 +10,7 @@ from course.syllabus import OUTLINE
 AGREEMENT = "AGENTS.md"
 
 POINTERS = dict.fromkeys(("CLAUDE.md", "GEMINI.md"), f"Read {AGREEMENT} in this folder, and follow it: @{AGREEMENT}\n")
-"""The files of tools that read no `AGENTS.md`, which lie beside it. Both tools put the file in place of `@AGENTS.md`."""
+"""The files of tools that read no `AGENTS.md`, which lie beside it. Both tools read the file named after the `@`."""
 
 HIDDEN_POINTERS = dict.fromkeys(
     (".cursorrules", ".github/copilot-instructions.md"),
