@@ -15,6 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 KEYS = "course/keys"
+RELEASED = "assignments"
 UNUSED = "course/grading"
 """What no answer key depends on."""
 
@@ -44,7 +45,7 @@ def absolute(text: str, source: str) -> str:
 
 
 class EditionHook(BuildHookInterface):
-    """Leaves out what answers the exercises and what only releases need, and puts in `course/keys`.
+    """Puts the released notebooks into a wheel. The student's has answer keys in place of what answers the exercises.
 
     `course wheel` makes those beforehand.
     """
@@ -57,6 +58,8 @@ class EditionHook(BuildHookInterface):
         if edition not in ("", "student"):
             raise SystemExit(f"COURSE_EDITION is {edition!r}; the only edition that goes by a name is 'student'")
         self.student = edition == "student"
+        if self.target_name == "wheel" and version != "editable":
+            build_data["force_include"].update(released(Path(self.root)))
         if not self.student:
             return
         if self.target_name != "wheel" or version == "editable":
@@ -78,7 +81,7 @@ class EditionHook(BuildHookInterface):
         leaked = [
             f"course/{path}"
             for path in inside
-            if path.parts[0] != table.KEYS and not table.is_held(path, table.STUDENTS)
+            if path.parts[0] not in (table.KEYS, table.NOTEBOOKS) and not table.is_held(path, table.STUDENTS)
         ]
         if leaked:
             Path(artifact_path).unlink()
@@ -90,6 +93,21 @@ def _left_out(root: Path) -> list[str]:
     table, package = _table(), root / "course"
     files = (path.relative_to(package) for path in package.rglob("*") if path.is_file())
     return [f"course/{path.as_posix()}" for path in files if not table.is_held(path, table.STUDENTS)]
+
+
+def released(root: Path) -> dict[str, str]:
+    """The released notebooks and what belongs to all of them, each with its place in the wheel.
+
+    Raises:
+        SystemExit: somebody has run one of them, and it may hold answers.
+    """
+    folder, place = root / RELEASED, f"course/{_table().NOTEBOOKS}"
+    files = [path for path in sorted(folder.glob("*")) if path.suffix in (".ipynb", ".svg", ".md")]
+    files += [path for path in sorted(folder.glob("*/*.ipynb")) if path.stem == path.parent.name]
+    for path in files:
+        if path.suffix == ".ipynb" and re.search(r'"execution_count": \d', path.read_text("utf-8")):
+            raise SystemExit(f"{path} has been run and may hold answers: move it away and run `course release` first")
+    return {str(path): f"{place}/{path.relative_to(folder).as_posix()}" for path in files}
 
 
 def _topics(root: Path) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from course.grading.course_folder import find_root, is_course, nearest_root
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
-from course.outline import FILE, Faulty
+from course.outline import FILE, SETTINGS, Faulty
 
 if TYPE_CHECKING:
     from course.syllabus import Topic
@@ -163,8 +163,28 @@ def new(arguments: argparse.Namespace) -> int:
     from course.grading.catalogue import topics_called
     from course.grading.release.new_course import begin
 
-    print(begin(arguments.folder, topics_called(arguments.topics), project=arguments.project))
+    print(
+        begin(
+            arguments.folder,
+            topics_called(arguments.topics),
+            project=arguments.project,
+            assistants=arguments.assistants,
+        )
+    )
     return 0
+
+
+def start(arguments: argparse.Namespace) -> int:
+    """Copy the notebooks into a folder of your own, and open their map in JupyterLab."""
+    from course.grading.catalogue import counted
+    from course.grading.machine.start import copy_notebooks, open_map
+
+    copied, kept = copy_notebooks(arguments.folder)
+    stays = f", and {counted(kept, 'notebook')} that you had" if kept else ""
+    print(f"{counted(copied, 'new notebook')}{stays} in {arguments.folder.resolve()}", flush=True)
+    if arguments.copy_only:
+        return 0
+    return open_map(arguments.folder, ["--no-browser"] if arguments.no_browser else [])
 
 
 def list_topics(arguments: argparse.Namespace) -> int:
@@ -475,6 +495,15 @@ def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_presets(command)
     command.add_argument("--project", action="store_true", help="add a project that you grade by hand, 19_project")
+    may = "what AI assistants may do for students (default: tutor, which helps and writes no answers)"
+    command.add_argument("--assistants", choices=SETTINGS["assistants"], default="tutor", help=may)
+
+
+def _starting_alone(command: argparse.ArgumentParser) -> None:
+    where = "folder for the notebooks (default: sequence-models; created if missing, and nothing in it is replaced)"
+    command.add_argument("folder", type=Path, nargs="?", default=Path("sequence-models"), metavar="DIR", help=where)
+    command.add_argument("--no-browser", action="store_true", help="print JupyterLab's address and open no browser")
+    command.add_argument("--copy-only", action="store_true", help="copy the notebooks, and do not open JupyterLab")
 
 
 def _with_presets(command: argparse.ArgumentParser) -> None:
@@ -604,6 +633,7 @@ Declare = Callable[[argparse.ArgumentParser], None]
 
 COMMANDS: dict[str, tuple[Run, Declare]] = {
     "new": (new, _starting),
+    "start": (start, _starting_alone),
     "list": (list_topics, _with_presets),
     "lint": (lint, _with_topics),
     "release": (release, _releasing),

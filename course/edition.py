@@ -2,7 +2,7 @@
 
 Both have the notebook's side (`check`, `fit`, data, plots, the judge), and answer keys in place of references and
 hidden tests. Of the grading machine the wheel has what `course list`, `course doctor` and `course submit` need, and a
-kernel what forks and confines it, too. This is the only place that says so.
+kernel what forks and confines it, too. A wheel also has the released notebooks. This is the only place that says so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ SOLUTIONS = ("reference", "hidden")
 
 KEYS = "keys"
 """The folder of answer keys, which are made for an edition and not copied."""
+
+NOTEBOOKS = "notebooks"
+"""The folder of released notebooks in a wheel, which `course start` copies; a kernel needs none."""
 
 GRADING = "grading"
 
@@ -39,6 +42,6 @@ def is_held(path: PurePath, grading: frozenset[str]) -> bool:
         path: as seen from the package.
     """
     first, *below = path.parts
-    if first in (*SOLUTIONS, KEYS) or path.name == "README.md" or "__pycache__" in path.parts:
+    if first in (*SOLUTIONS, KEYS, NOTEBOOKS) or path.name == "README.md" or "__pycache__" in path.parts:
         return False
     return first != GRADING or not below or below[0] in grading

@@ -34,11 +34,17 @@ WithoutPoints = AllWithoutPoints | tuple[str, ...]
 A list names the exercises that leave, or topics of which all leave that have no points.
 """
 
+Assistants = Literal["allowed", "tutor", "not at all"]
+"""What AI assistants may do for students, as their instructor asks."""
+
 RULES: dict[str, tuple[str, ...]] = {
     "follow_through": get_args(FollowThrough),
     "without_points": get_args(AllWithoutPoints),
 }
 """The rules of `[grading]`, each with what it may be."""
+
+SETTINGS = {"assistants": get_args(Assistants), **RULES}
+"""All settings that are one of a few words."""
 
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
@@ -159,6 +165,7 @@ class Outline:
 
     path: Path
     title: str = "Sequence models"
+    assistants: Assistants = "tutor"
     late: Late = field(default_factory=Late)
     follow_through: FollowThrough = "lose"
     without_points: WithoutPoints = "optional"
@@ -228,7 +235,7 @@ def read_outline(path: Path) -> Outline:
     """
     try:
         values = _tables(path.read_text(encoding="utf-8-sig"))
-        _only(values, (*PUBLIC, "extensions", "groups", "rubrics"), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -237,6 +244,7 @@ def read_outline(path: Path) -> Outline:
         return Outline(
             path,
             _text(values, "title", "Sequence models"),
+            _assistants(values),
             late,
             choices=choices,
             extensions=_extensions(_table(values, "extensions"), choices),
@@ -263,7 +271,7 @@ def _tables(text: str) -> dict[str, Any]:
             raise Faulty(f"{again}. Change the first one, and delete this one") from None
         if place and re.match(r"due\s*=", line):
             raise Faulty(f"line {place[1]} is {line!r}. {DATE}") from None
-        if place and (rule := re.match(rf"({'|'.join(RULES)})\s*=", line)):
+        if place and (rule := re.match(rf"({'|'.join(SETTINGS)})\s*=", line)):
             raise Faulty(f"line {place[1]} is {line!r}. Write {_either(rule[1])}, with the quotes") from None
         raise Faulty(f"{error}. That line is {line!r}" if line else str(error)) from None
 
@@ -299,9 +307,16 @@ def _rules(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _either(rule: str) -> str:
-    """What a rule of `[grading]` may be, for sentences."""
-    return " or ".join(f'"{setting}"' for setting in RULES[rule])
+def _assistants(values: dict[str, Any]) -> Assistants:
+    chosen = values.get("assistants", "tutor")
+    if chosen not in SETTINGS["assistants"]:
+        raise Faulty(f"assistants is {chosen!r}, but must be {_either('assistants')}")
+    return chosen
+
+
+def _either(name: str) -> str:
+    """What a setting may be, for sentences."""
+    return " or ".join(f'"{setting}"' for setting in SETTINGS[name])
 
 
 def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, timedelta]]:

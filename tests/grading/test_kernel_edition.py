@@ -21,12 +21,12 @@ import course
 from course.edition import STUDENTS, is_held
 from course.grading import kernel_edition
 from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_folder import release_path, source_path
 from course.grading.kernel_edition import assemble
 from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
 from course.syllabus import TOPICS, Topic, find_topic
-from hatch_build import demand_keys
+from hatch_build import demand_keys, released
 from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
@@ -315,12 +315,33 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
         *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
         "surroundings.py",
         "study_paths.py",
-        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show", "py.typed"),
+        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks", "show", "py.typed"),
     }
-    code = [name for name in names if not name.startswith("keys/")]
+    code = [name for name in names if not name.startswith(("keys/", "notebooks/"))]
     assert all(name.endswith((".py", ".safetensors", "py.typed")) or name in DICTIONARY for name in code), code
     assert {*DICTIONARY} < {*code}
     assert sum(zipfile.ZipFile(wheel).getinfo(f"course/{name}").file_size for name in code) < 5 * 2**20
+
+
+def test_the_wheel_holds_the_released_notebooks_as_they_are_committed(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    held = {name: archive.read(name) for name in archive.namelist() if name.startswith("course/notebooks/")}
+    committed = [*(ROOT / "assignments").glob("index.*"), *(ROOT / "assignments").glob("*.md")]
+    committed += [release_path(ROOT, topic) for topic in TOPICS]
+    places = {f"course/notebooks/{path.relative_to(ROOT / 'assignments').as_posix()}": path for path in committed}
+    assert held == {name: path.read_bytes() for name, path in places.items()}
+
+
+def test_a_notebook_that_was_run_goes_into_no_wheel(tmp_path: Path) -> None:
+    topic = tmp_path / "assignments" / TOPIC.folder
+    topic.mkdir(parents=True)
+    (tmp_path / "course").mkdir()
+    for name in (f"{TOPIC.folder}.ipynb", "solved.ipynb", "data.csv"):
+        (topic / name).write_text('{"execution_count": null}')
+    assert list(released(tmp_path).values()) == [f"course/notebooks/{TOPIC.folder}/{TOPIC.folder}.ipynb"]
+    (topic / f"{TOPIC.folder}.ipynb").write_text('{"execution_count": 12}')
+    with pytest.raises(SystemExit, match="has been run and may hold answers"):
+        released(tmp_path)
 
 
 def test_the_wheel_names_nothing_that_it_does_not_hold(wheel: Path) -> None:
@@ -335,12 +356,13 @@ def test_the_wheel_holds_no_line_of_an_answer(wheel: Path) -> None:
     assert not [name for name in names if name.startswith(("course/hidden/", "course/reference/", "solutions"))]
     assert {f"course/keys/{topic.name}.key" for topic in TOPICS} <= set(names)
     assert "course/cli.py" in names
-    assert [leak for name in names for leak in _leaks(name, archive.read(name))] == []
+    code = [name for name in names if not name.startswith("course/notebooks/")]  # those give what others ask for
+    assert [leak for name in code for leak in _leaks(name, archive.read(name))] == []
 
 
 def test_the_instructors_wheel_holds_the_answers_and_no_keys(wheel: Path) -> None:
     names = _hatch(wheel.parents[1], edition="", folder=wheel.parent / "full")
-    assert "course/hidden/__init__.py" in names and "course/reference/__init__.py" in names
+    assert {"course/hidden/__init__.py", "course/reference/__init__.py", "course/notebooks/index.ipynb"} <= {*names}
     assert not [name for name in names if name.startswith("course/keys")]
 
 

@@ -410,6 +410,12 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[late]\ntime_zone = 2\n[topics.03_rnn]", "[late] time_zone is 2, but must be one line of text"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
         ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
+        ('assistants = "no"\n[topics.03_rnn]', """is 'no', but must be "allowed" or "tutor" or "not at all\""""),
+        ("assistants = false\n[topics.03_rnn]", 'is False, but must be "allowed" or'),
+        (
+            "assistants = tutor\n[topics.03_rnn]",
+            """tutor'. Write "allowed" or "tutor" or "not at all", with the quotes""",
+        ),
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),
         ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.grading.course_folder import notebook_path
+from course.grading.release.assistants import AGREEMENT, FOR_STUDENTS, HIDDEN_POINTERS, POINTERS, agreement, chosen
 from course.grading.release.wheel import build_wheel
 from course.grading.reproducible_zip import add
 from course.syllabus import OUTLINE, TOPICS
@@ -37,6 +38,8 @@ third packs the zip to hand in, under the name your class knows you by:
     .venv/bin/course list
     .venv/bin/course doctor
     .venv/bin/course submit assignments/{topic}/{topic}.ipynb --student ada
+
+{assistants} Your assistant reads the rule in `AGENTS.md`.
 """
 
 
@@ -67,9 +70,14 @@ def _pack(root: Path, wheel: Path) -> Path:
         add(
             archive,
             f"{root.name}/START.md",
-            START.format(title=title, wheel=wheel.name, topic=TOPICS[0].folder).encode(),
+            START.format(
+                title=title, wheel=wheel.name, topic=TOPICS[0].folder, assistants=FOR_STUDENTS[chosen()]
+            ).encode(),
         )
         add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
+        add(archive, f"{root.name}/{AGREEMENT}", agreement(root / "assignments"))
+        for name, text in (POINTERS | HIDDEN_POINTERS).items():
+            add(archive, f"{root.name}/{name}", text.encode())
         for path in released(root):
             add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
     return target

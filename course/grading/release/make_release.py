@@ -21,6 +21,7 @@ from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
+from course.grading.release.assistants import write_agreement
 from course.outline import QUESTIONS
 from course.syllabus import OUTLINE, TOPICS, Topic
 
@@ -28,8 +29,9 @@ from course.syllabus import OUTLINE, TOPICS, Topic
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    The home notebook and its map are written anew with them, and whatever else lies in `assignments/` stays. When all
-    topics are asked for, our repository's without a source are passed over. Returns the notebooks written.
+    The home notebook, its map and the rule for AI assistants are written anew with them, and whatever else lies in
+    `assignments/` stays. When all topics are asked for, our repository's without a source are passed over. Returns the
+    notebooks written.
 
     Raises:
         Problem: a source is missing or faulty, nbgrader refuses it, or `force` was not given and somebody has worked in
@@ -47,6 +49,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     logging.getLogger(__name__).info("Building %s.", counted(len(ready), "notebook"))
     _generate(root, ready)
     write_home(root)
+    write_agreement(root / "assignments")
     return [release_path(root, topic) for topic in ready]
 
 

@@ -10,7 +10,7 @@ from course.grading.catalogue import counted
 from course.grading.course_folder import demand_fit, find_root, is_course, source_path
 from course.grading.problem import Problem
 from course.grading.release.own_sources import OURS, note_copied
-from course.outline import FILE
+from course.outline import FILE, SETTINGS, Assistants
 from course.study_paths import left_out
 from course.syllabus import OUTLINE, Topic
 
@@ -37,6 +37,7 @@ IGNORED = (
 HEAD = """\
 # This course, as its students get it. `course list` shows what stands here; after a change, run `course release`.
 title = "Sequence models"
+assistants = "{assistants}"  # or {others}: what AI assistants may do for students
 
 [late]                # what late work loses, by the time stamps nbgrader collects
 percent_per_day = 0   # of its score, for every day begun
@@ -56,7 +57,7 @@ PROJECT = "19_project"
 """The capstone: a folder of `exercises/` with its notebook, and its tables for `course.toml`, a rubric among them."""
 
 
-def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> str:
+def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False, assistants: Assistants = "tutor") -> str:
     """Make a course of `topics` in `folder`, with the capstone if asked for, and say what to do next.
 
     The notebooks are built there, by its release or by nbgrader: here they would get our badges.
@@ -81,12 +82,17 @@ def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False) -> st
     tables = [_table(topic) for topic in topics]
     if project:
         tables.append(_add_project(repository, root))
-    (root / FILE).write_text(HEAD + "".join(tables), encoding="utf-8")
+    (root / FILE).write_text(_head(assistants) + "".join(tables), encoding="utf-8")
     told = [f"{counted(len(tables), 'topic')} in {root}"]
     if missing := left_out(topics):
         build = "It builds" if len(topics) == 1 else "They build"
         told.append(f"{build} on {_listed(missing)}, which this course leaves out.")
     return "\n".join([*told, f"Next: edit {root / FILE}, then run `course release` there."])
+
+
+def _head(assistants: Assistants) -> str:
+    others = " or ".join(f'"{other}"' for other in SETTINGS["assistants"] if other != assistants)
+    return HEAD.format(assistants=assistants, others=others)
 
 
 def _listed(topics: Sequence[Topic]) -> str:

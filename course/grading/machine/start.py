@@ -1,0 +1,80 @@
+"""`course start`: the released notebooks in a folder of one's own, and JupyterLab open on their map."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import course
+from course.edition import NOTEBOOKS
+from course.grading.problem import Problem
+from course.syllabus import OUTLINE
+
+MAP = "index.ipynb"
+
+
+def copy_notebooks(folder: Path) -> tuple[int, int]:
+    """Copy the released notebooks into `folder`, and return how many were copied and how many lay there before.
+
+    What lies there stays as it is, because it may be somebody's work.
+
+    Raises:
+        Problem: this package holds no notebooks, or `folder` is a file.
+    """
+    source = _released()
+    if folder.exists() and not folder.is_dir():
+        raise Problem(f"{folder} is a file. Name a folder, which is made if it is missing")
+    copied = kept = 0
+    for path in _files(source):
+        target = folder / path.relative_to(source)
+        is_notebook = path.suffix == ".ipynb" and path.name != MAP
+        if target.exists():
+            kept += is_notebook
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+        copied += is_notebook
+    return copied, kept
+
+
+def _released() -> Path:
+    """The folder of our released notebooks, in the package or in the repository around it."""
+    package = Path(course.__file__).parent
+    places = [package / NOTEBOOKS, package.parent / "assignments"]
+    found = next((place for place in places if (place / MAP).is_file()), None)
+    if found is None or OUTLINE is not None:
+        raise Problem("this course belongs to a class. Open the notebooks that you were given with `jupyter lab`")
+    return found
+
+
+def _files(source: Path) -> list[Path]:
+    """The map, its picture, the rule for assistants, and a notebook for each topic; nothing that lies beside them."""
+    beside = (path for path in source.glob("*") if path.is_file())
+    return sorted([*beside, *(path for path in source.glob("*/*.ipynb") if path.stem == path.parent.name)])
+
+
+def open_map(folder: Path, options: list[str]) -> int:
+    """Run JupyterLab on the map in `folder` until it is closed, and return its exit status.
+
+    Args:
+        folder: holds the notebooks.
+        options: further ones for JupyterLab.
+
+    Raises:
+        Problem: JupyterLab is not installed.
+    """
+    if find_spec("jupyterlab") is None:
+        raise Problem(
+            f'JupyterLab is not installed. Run pip install "sequence-course[lab]", or open {folder / MAP} in an editor'
+        )
+    address = f"--LabApp.default_url=/lab/tree/{MAP}"
+    command = [sys.executable, "-m", "jupyterlab", address, *options]
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is JupyterLab's, which asks whether to end
+    try:
+        return subprocess.run(command, cwd=folder, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
