@@ -50,7 +50,7 @@ def _solutions() -> dict[str, str]:
 
 
 def _picture(output: Locator) -> str:
-    return output.locator("img.widget-image").first.get_attribute("src") or ""
+    return output.locator("img.course-picture").first.get_attribute("src") or ""
 
 
 def test_from_a_wrong_answer_to_the_widget(server: str, browser: Browser, screenshots: Path) -> None:
@@ -100,9 +100,8 @@ def test_from_a_wrong_answer_to_the_widget(server: str, browser: Browser, screen
     handle.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "before => document.querySelector('img.widget-image').src !== before", arg=before, timeout=10 * SECONDS
-    )
+    picture = output.locator("img.course-picture").first
+    expect(picture).not_to_have_attribute("src", before, timeout=10 * SECONDS)
     page.wait_for_timeout(500)
     page.screenshot(path=screenshots / "6-widget-moved.png")
     notebook.theme(dark=True)

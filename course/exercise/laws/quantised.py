@@ -20,13 +20,13 @@ def comes_back(
     levels. `within` is a share of the largest weight.
     """
     flat = W.double().flatten()
-    blocks = F.pad(flat, (0, -len(flat) % block)).view(-1, block)
+    blocks = torch.stack(F.pad(flat, (0, -flat.numel() % block)).split(block))  # (blocks, block)
     codes, scales = _quantised(outputs[of], len(blocks), block, W.dtype)
     largest = blocks.abs().amax(1)
     if not torch.allclose(scales.double(), largest, rtol=within, atol=0.0):
         return because or "a scale is not the largest absolute weight of its block"
     reached = levels.double() * largest[:, None]  # (blocks, 16): what each code stands for
-    halves = torch.stack([codes >> 4, codes & 15], -1).flatten(1).long()
+    halves = torch.stack((codes // 16, codes % 16), 2).long().flatten(1)
     off = (reached.gather(1, halves) - blocks).abs()
     least = (blocks[..., None] - reached[:, None]).abs().amin(-1)
     wrong = int((off > least + within * largest[:, None]).sum())
