@@ -62,10 +62,7 @@ class Watch:
 
     def cell(self, allowed: float | None) -> None:
         """A cell begins that may use that many seconds of processor time."""
-        pids = list(self.living())
-        self._cell_began, self._cell_allowed = max(self.usage.cpu, cpu_seconds(pids)), allowed
-        if not self.usage.memory:  # this cell may be the one that ends the notebook
-            self._weigh(pids)
+        self._cell_began, self._cell_allowed = max(self.usage.cpu, cpu_seconds(list(self.living()))), allowed
 
     def look(self) -> Excess | None:
         """What is used too much of just now, if anything."""
@@ -77,8 +74,8 @@ class Watch:
             return Excess("processes", len(pids), allowed.processes)
         return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
 
-    def last_look(self) -> None:
-        """What is used just before the end: many a notebook is done before the dear figure was ever asked for."""
+    def measure(self) -> None:
+        """Note what is used now: at the beginning, as the first cell may end the notebook, and just before the end."""
         pids = list(self.living())
         self.usage.cpu = max(self.usage.cpu, cpu_seconds(pids))
         self._weigh(pids)

@@ -103,6 +103,7 @@ class Supervisor:
 
     def _keep(self, watch: Watch) -> None:
         """Until the kernel or whoever wanted it is gone."""
+        watch.measure()
         next_look = time.monotonic() + TICK
         while not self.line.closed:
             ended, status = os.waitpid(self.kernel, os.WNOHANG)
@@ -122,7 +123,7 @@ class Supervisor:
     def _obey(self, message: dict[str, Any], watch: Watch) -> None:
         if "signal" in message:
             if message["signal"] == signal.SIGKILL:
-                watch.last_look()
+                watch.measure()
             self._signal(int(message["signal"]))
         if "cell" in message:
             self._told, self._interrupted = "", 0.0
