@@ -20,7 +20,6 @@ LONGEST = (
     "tests/browser/test_assignment.py",
     "tests/browser/test_nbgrader.py",
     "tests/browser/test_widgets.py",
-    "tests/grading/test_old_course.py",
     "tests/grading/execution/test_weight_origin.py",
     "tests/grading/test_cluster.py",
     "tests/browser/test_home.py",

@@ -19,14 +19,14 @@ ROOT = PACKAGE.parent
 # What each stage of the work in course/grading may know besides itself and `problem`. It knows nothing of what comes
 # later. Reports, exports and the demo may look at everything else, never at each other.
 GROUND = {"cells", "course_folder", "catalogue", "own_cells", "kernel_edition", "reproducible_zip"}
-MACHINE = {"freshness", "sandbox", "machine", "kernels"}
+MACHINE = {"fingerprints", "sandbox", "machine", "kernels"}
 STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "problem": set(),
     "cells": set(),
     "reproducible_zip": set(),
     "course_folder": set(),
-    "freshness": set(),
-    "kernel_edition": {"freshness"},
+    "fingerprints": set(),
+    "kernel_edition": {"fingerprints"},
     "sandbox": set(),
     "gradebook": set(),
     "own_cells": {"cells", "course_folder", "gradebook"},
@@ -40,7 +40,7 @@ STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
     "roster": {"gradebook", "nbgrader_bridge", "intake"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},
-    "release": {*GROUND, "freshness", "nbgrader_bridge", "gradebook", "authoring", "machine"},
+    "release": {*GROUND, "fingerprints", "nbgrader_bridge", "gradebook", "authoring", "machine"},
     "classroom": {
         *GROUND,
         *MACHINE,
@@ -48,9 +48,6 @@ STAGE_MAY_IMPORT: dict[str, set[str]] = {
     },
 }
 STAGE_MAY_IMPORT |= {name: set(STAGE_MAY_IMPORT) for name in ("report", "export", "demo")}
-
-FACES = {"configuration", "notebooks", "submission"}
-"""Where the `nbgrader_config.py` of courses made by 0.1.0 looks: they know what they lead to."""
 
 NEVER: dict[str, set[str]] = {
     "sandbox": {"hidden", "reference", "judge"},
@@ -147,7 +144,7 @@ def _stages_imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", sorted(GRADING.rglob("*.py")), ids=lambda path: str(path.relative_to(GRADING)))
 def test_stages_of_grading_know_what_comes_before_them(path: Path) -> None:
     stage = _stage(path)
-    if stage in FACES or path == GRADING / "__init__.py":
+    if path == GRADING / "__init__.py":
         return
     assert stage in STAGE_MAY_IMPORT, f"{stage} has no row"
     forbidden = _stages_imported(path) - STAGE_MAY_IMPORT[stage] - {stage, "problem"}
@@ -178,6 +175,15 @@ def test_nbgrader_is_called_in_few_places() -> None:
 def test_relative_imports_are_seen() -> None:
     seen = _parts_imported(PACKAGE / "hidden" / "__init__.py")
     assert {"exercise", "syllabus"} <= seen
+
+
+def test_topics_share_only_their_scaffolds() -> None:
+    """Fingerprints name the state of a topic's tests by its own folder and by all scaffolds."""
+    for path in (PACKAGE / "hidden").glob("*/*.py"):
+        for name in _imports(path):
+            topic, *module = name.removeprefix("course.hidden.").split(".")
+            if topic != path.parent.name and (PACKAGE / "hidden" / topic).is_dir():
+                assert module[0] == "scaffold", path
 
 
 def test_notebooks_import_only_what_students_have() -> None:

@@ -57,7 +57,7 @@ STAGES = {
     "demo": "a made-up class",
     "execution": "runs one notebook",
     "export": "for platforms",
-    "freshness": "fingerprints",
+    "fingerprints": "states of the course",
     "gradebook": "nbgrader's database",
     "intake": "what is handed in",
     "kernels": "forks kernels",

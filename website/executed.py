@@ -21,7 +21,7 @@ from course.grading.execution.execute import execute
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
-from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.fingerprints import fingerprint
 from course.syllabus import TOPICS, Topic
 from website.frames import with_frames
 from website.pages import SOURCE, digest

@@ -32,6 +32,3 @@ __all__ = [
     "rope",
     "sinusoids",
 ]
-
-waves = sinusoids
-"""Kept for old courses: notebook 10 as version 0.1.0 released it calls `blocks.waves`."""

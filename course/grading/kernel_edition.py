@@ -13,15 +13,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import course
 from course.data.cache import cache_folder
 from course.edition import KERNELS, KEYS, is_held
-from course.grading.freshness.kept_hashes import once_a_state
-from course.grading.freshness.key_fingerprint import key_fingerprint
+from course.grading.fingerprints import key_fingerprint
 from course.outline import CARRIED
 from course.syllabus import OUTLINE, TOPICS, Topic
 
@@ -40,7 +38,7 @@ def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> 
     """
     package, topics = Path(course.__file__).parent, list(topics)
     folder = editions or cache_folder() / "editions"
-    edition = folder / _known_name(topics, package)
+    edition = folder / name_of(topics, package)
     if edition.is_dir():
         return edition
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,15 +114,6 @@ def held_files(package: Path) -> list[Path]:
     """The files that a graded notebook's kernel may have, as seen from the package, in order."""
     found = (path.relative_to(package) for path in package.rglob("*") if path.is_file())
     return sorted(path for path in found if is_held(path, KERNELS))
-
-
-def _known_name(topics: list[Topic], package: Path) -> str:
-    """What `name_of` says, found out once; of an instructor's own tests, each time."""
-    if any(topic.own for topic in topics):
-        return name_of(topics, package)
-    about = f"edition for torch {version('torch')} and {sorted((topic.name, topic.question) for topic in topics)}"
-    outline = OUTLINE.for_students() if OUTLINE is not None else b""
-    return once_a_state(package, about.encode() + outline, partial(name_of, topics, package))
 
 
 def name_of(topics: Iterable[Topic], package: Path) -> str:

@@ -56,7 +56,3 @@ def test_the_sinusoids_are_those_of_topic_08():
         torch.testing.assert_close(blocks.sinusoids(n, d), sinusoidal(n, d), rtol=1e-5, atol=1e-5 * n)
     with pytest.raises(ValueError, match="a width of 5"):
         blocks.sinusoids(3, 5)
-
-
-def test_notebooks_of_version_0_1_0_still_find_the_sinusoids():
-    assert torch.equal(blocks.waves(5, 4), blocks.sinusoids(5, 4))

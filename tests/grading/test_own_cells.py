@@ -29,9 +29,9 @@ from course.grading.release.make_release import register
 from course.grading.report.findings import Findings
 
 from .classes import SETTINGS, given_out, grade, question
-from .freshness.test_exercise_fingerprint import judged_with_another_test
 from .lesson import NAME, TOPIC, answers, hand_in
 from .test_by_hand import QUESTION, gradebook
+from .test_stale import judged_with_another_test
 
 OLD, NEW = 'assert attention_cost(2, 3)["recurrent"] == 18', 'assert attention_cost(2, 3)["recurrent"] == 19'
 

@@ -184,7 +184,6 @@ def _gaps(expected, seen, tolerance) -> list[float]:
     [
         ("bptt", "torch.func.jacfwd(f)(W_x)"),
         ("sinusoidal", "sinusoidal = blocks.sinusoids"),
-        ("sinusoidal", "sinusoidal = blocks.waves"),
         ("rnn_task", "class ElmanClassifier(nn.LSTM): ..."),
         ("vit_patches_task", "build = lambda: blocks.ViT(12, 3, 1, 10, 64, 4, 128, 2)"),
         ("GPT", "class GPT(blocks.GPT): ..."),

@@ -50,7 +50,7 @@ class LastGrading:
 
     def stale(self) -> frozenset[str]:
         """The cells of a student's graded work whose tests are no longer those they were graded with."""
-        from course.grading.freshness.exercise_fingerprint import tests_of
+        from course.grading.fingerprints import tests_of
 
         kept, known = self._kept(), {item.name for item in self.topic.items}
         tests = kept.get("tests", {})

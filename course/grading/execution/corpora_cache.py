@@ -14,21 +14,17 @@ from pathlib import Path
 import course
 from course.data import CORPORA, load
 from course.data.cache import cache_folder
-from course.grading.freshness.engine_fingerprint import modules_of
-from course.grading.freshness.import_graph import imports, reached
+from course.grading.fingerprints import files_of
 from course.syllabus import Topic
 
 FILLED = "filled"
 """Folder of the cache with a note on each corpus it holds: from what state of the course, and as which entries."""
 
-GRADERS = ("editions", "answer-keys", "keys", "proofs", "hashes.json", "matplotlib", FILLED)
-"""What of the cache is the grader's: states of the course and their hashes, expected answers, proofs, fonts, notes."""
+GRADERS = ("editions", "answer-keys", "keys", "proofs", "matplotlib", FILLED)
+"""What of the cache is the grader's: states of the course, expected answers, proofs, fonts, notes."""
 
 FILLING = 300.0
 """Seconds that the making of a topic's corpora may take, before every notebook makes its own."""
-
-_KEPT = ("data/cache.py", "kept")
-"""What a corpus that is kept on disk imports."""
 
 
 def for_students() -> list[Path]:
@@ -64,9 +60,15 @@ def fill_cache(topic: Topic) -> None:
 def corpora_of(topic: Topic) -> list[str]:
     """The corpora that a topic's tests draw from, as its notebook does, and that the cache keeps."""
     package = Path(course.__file__).parent
-    used = {one.file for file in reached(package, modules_of(topic)) for one in imports(package, file)}
-    drawn = [name for name in CORPORA if f"data/{name}.py" in used]
-    return [name for name in drawn if any(one[1:] == _KEPT for one in imports(package, f"data/{name}.py"))]
+    drawn = _imported("course.data", files_of(topic, package))
+    return [name for name in CORPORA if name in drawn and "kept" in _imported(".cache", [package / f"data/{name}.py"])]
+
+
+def _imported(module: str, files: Iterable[Path]) -> set[str]:
+    """Return the names that the files import from `module`, a line an import."""
+    lines = (line for path in files for line in path.read_text("utf-8").splitlines())
+    found = (line.partition(f"from {module} import ")[2] for line in lines)
+    return {name.strip() for names in found for name in names.split(",")}
 
 
 def keep_corpora(names: Iterable[str]) -> None:

@@ -36,7 +36,7 @@ from course.grading.execution.judged_outputs import record
 from course.grading.execution.notebook_run import NotebookRun
 from course.grading.execution.task import Outcome, Task
 from course.grading.execution.weight_origin import origins
-from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.fingerprints import fingerprint
 from course.grading.intake.untrusted import read_files, remove, write_files
 from course.grading.kernels.environment import added, environment
 from course.grading.kernels.protocol import Order

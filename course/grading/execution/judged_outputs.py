@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 from course.grading.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
 from course.grading.execution.task import Outcome
-from course.grading.freshness.exercise_fingerprint import tests_of
+from course.grading.fingerprints import tests_of
 from course.grading.sandbox.probe import how_executed
 from course.judge.verdict import Verdict
 from course.syllabus import FollowThrough

@@ -22,7 +22,7 @@ from course.grading.execution.result_store import Store
 from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
-from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.fingerprints import fingerprint
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.gradebook.scores import arrival
 from course.grading.intake.untrusted import OF_SYSTEMS, is_ignored, read_files, write_files

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 
 from course.grading.machine.lasting_imports import exempt_from_gc
 
@@ -17,8 +16,6 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 with exempt_from_gc():
     import nbformat
 
-    import course
-    from course.grading.freshness.kept_hashes import state_of
     from course.grading.problem import Problem
     from course.grading.sandbox.probe import strongest
 
@@ -26,6 +23,5 @@ with exempt_from_gc():
         import_module(name)
     for minor in (4, 5):  # the first of its kind to be validated has the schema translated
         nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
-    state_of(Path(course.__file__).parent)
     with suppress(Problem, OSError):  # a worker says so of each task; a grader that ended has taken the folder away
         strongest()

@@ -14,7 +14,7 @@ from course.reference import positional_encoding as reference
         "Columns 2i and 2i + 1 hold one angle. Is the sum of their squares 1 in every row?",
         "How long is a full turn in the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 positions.",
     ),
-    forbidden=("blocks.sinusoids", "blocks.waves"),
+    forbidden=("blocks.sinusoids",),
 )
 def sinusoidal(rng):
     """A narrow table, a wide one, a long one, one pair alone, and an odd width."""

@@ -1,0 +1,102 @@
+"""Name the state of what decides a result. Where a name is not what it was, work is executed or judged again.
+
+A name is a digest of whole files, folder by folder, so that any edit of such a file counts. `fingerprint` covers the
+execution of notebooks, `tests_of` the tests of one exercise, and `key_fingerprint` the answer key of a topic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Collection, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import course
+from course.syllabus import OUTLINE, TOPICS, Topic, find_item
+
+TESTS = ("data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py")
+"""Folders and files that the tests of every exercise rest on."""
+
+EXECUTION = (
+    *("blocks", "edition.py", "judge", "notebook", "show", "surroundings.py"),
+    *(f"grading/{place}" for place in ("cells.py", "execution", "intake", "kernels", "machine", "sandbox")),
+    *(f"grading/{place}.py" for place in ("kernel_edition", "own_cells", "problem")),
+)
+"""Folders and files that the execution of a notebook rests on beside them."""
+
+
+@cache
+def fingerprint(topics: frozenset[str]) -> str:
+    """Return a name for all that decides the results of notebooks on these topics, beside the notebooks themselves."""
+    package = Path(course.__file__).parent
+    chosen = [topic for topic in TOPICS if topic.name in topics]
+    about = [f"{topic.name} {topic.items}" for topic in chosen]
+    return _digest(package, chosen, EXECUTION, f"{sorted(topics)} {about}")[:16]
+
+
+@cache
+def tests_of(name: str, package: Path | None = None) -> str:
+    """Return a name for the state of an exercise's tests, and of all that its topic's tests rest on.
+
+    Args:
+        package: the folder of the course, by default that in use.
+
+    Raises:
+        KeyError: the syllabus has no such exercise.
+    """
+    topic, item = find_item(name)
+    return _digest(package or Path(course.__file__).parent, [topic], ("judge",), str(item))[:16]
+
+
+def key_fingerprint(topic: Topic, package: Path) -> str:
+    """Return a name for all that a topic's answer key is made from."""
+    names = [item.name for item in topic.judged] if topic.own else []
+    return _digest(package, [topic], (), f"{topic.name} {topic.question} {names}")[:32]
+
+
+def files_of(topic: Topic, package: Path) -> list[Path]:
+    """Return the files of a topic's tests: an instructor's own topic has one, unless the course is a student's copy."""
+    if not topic.own:
+        return _files(package, [f"hidden/{topic.name}"])
+    own = OUTLINE.own_folder(topic.folder) / "hidden.py" if OUTLINE and not OUTLINE.carried else None
+    return [own] if own and own.is_file() else []
+
+
+def _digest(package: Path, topics: Collection[Topic], beside: Collection[str], about: str) -> str:
+    """Return the digest of the tests of `topics`, of the places `beside` and of `about`, on this Python and torch."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')} {about}".encode())
+    shared = [path.relative_to(package).as_posix() for path in (*package.glob("hidden/*.py"), *_scaffolds(package))]
+    for path in _files(package, (*TESTS, *shared, *beside)):
+        digest.update(f"\0{path.relative_to(package).as_posix()}\0".encode() + _hash(path))
+    for topic in topics:
+        for path in files_of(topic, package):
+            digest.update(f"\0{topic.name} {path.name}\0".encode() + _hash(path))
+    return digest.hexdigest()
+
+
+def _scaffolds(package: Path) -> Iterator[Path]:
+    """Yield the only modules of a topic's tests that those of another topic import."""
+    return package.glob("hidden/*/scaffold.py")
+
+
+def _files(package: Path, places: Collection[str]) -> list[Path]:
+    """Return the files of the package in these places, in order, without what a machine or an author leaves there."""
+    found = {path for place in places for path in (package / place, *(package / place).rglob("*")) if path.is_file()}
+    return sorted(path for path in found if not _is_left_there(path.relative_to(package)))
+
+
+def _is_left_there(path: Path) -> bool:
+    return path.suffix == ".md" or any(part.startswith((".", "__pycache__")) for part in path.parts)
+
+
+def _hash(path: Path) -> bytes:
+    """Return the hash of a file, read once as long as its size and time stay."""
+    about = path.stat()
+    return _read(path, about.st_size, about.st_mtime_ns)
+
+
+@cache
+def _read(path: Path, size: int, changed: int) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
