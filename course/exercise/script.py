@@ -22,6 +22,8 @@ Verb = Literal[
 ]
 TOLERANCE = 1e-6
 """rtol = atol in float64; float32 constants in a float64 computation stay within it."""
+GRADIENTS_OF = "gradients of "
+"""How the name of an output begins that holds gradients of the output it goes on with."""
 FLOAT32_TOLERANCE = 1e-4
 """rtol = atol where an input is float32: a few hundred units in the last place, for any order of summation."""
 
@@ -55,6 +57,11 @@ class Step:
     def from_plain(cls, values: dict[str, Any]) -> Step:
         """The inverse of `to_plain`."""
         return cls(**values)
+
+
+def are_gradients(output: str) -> bool:
+    """Return whether an output of that name holds gradients of another one."""
+    return output.startswith(GRADIENTS_OF)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +178,7 @@ class Case:
         self, of: str = "out", wrt: Literal["arguments", "parameters"] = "arguments", on: str = "model"
     ) -> Case:
         """Gradients of a fixed random projection of `of`: to its call's float tensors, or to `on`'s parameters."""
-        return self._then(Step("gradients", f"gradients of {of}", on, args=(of, wrt)))
+        return self._then(Step("gradients", f"{GRADIENTS_OF}{of}", on, args=(of, wrt)))
 
     def map(
         self, rows: Sequence[tuple[Any, ...]] | Tensor, on: str = "model", method: str | None = None, into: str = "out"

@@ -17,7 +17,7 @@ from torch import Tensor
 from ..exercise.compared_by import COMPARED_BY, UNREADABLE
 from ..exercise.nested import leaves
 from ..exercise.recording import Recording
-from ..exercise.script import Case
+from ..exercise.script import Case, are_gradients
 from ..exercise.values import Other
 from .difference import Difference
 
@@ -36,12 +36,12 @@ def values_differ(case: Case, expected: Recording, seen: Recording, signature: S
     free_float = not _has_float_input(case)
     right, came = as_compared(case, expected, seen)
     for name, value in right.items():
-        if name.startswith("gradients of "):
+        if are_gradients(name):
             found = _gradients_differ(value, came.get(name), tolerance * GRADIENT_SLACK, signature)
+        elif name == LEARNING:
+            found = _mappings_differ(value, came.get(name), tolerance, free_float, "names of trainable parameters")
         else:
             found = _differ(value, came.get(name), tolerance, free_float, top=True)
-            if found is not None and name == LEARNING:
-                found = replace(found, message=found.message.replace("the keys", "the names of trainable parameters"))
             if found is not None and came.get(name) is None:
                 found = replace(found, message=f"{found.message}. Is a `return` missing?")
         if found is not None:
@@ -143,7 +143,9 @@ def _sequences_differ(
     return None
 
 
-def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
+def _mappings_differ(
+    expected: Any, seen: Any, tolerance: float, free_float: bool, keys: str = "keys"
+) -> Difference | None:
     if not isinstance(seen, dict):
         return _wrong_type(expected, seen)
     missing = [key for key in expected if key not in seen]
@@ -151,7 +153,7 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
     if missing and extra and type(missing[0]) is not type(extra[0]):
         return Difference("type", f"expected {named_type(missing[0])} as a key, got {named_type(extra[0])}")
     if missing or extra:
-        return _members_differ(missing, extra, "keys")
+        return _members_differ(missing, extra, keys)
     has_size = not _are_ids(expected.values())
     for key, value in expected.items():
         if isinstance(value, int):

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..exercise.key import KeyCase
 from ..exercise.recording import Recording
+from ..exercise.script import are_gradients
 from .compare_values import named_type
 from .difference import Difference
 
@@ -42,7 +43,7 @@ def what_came(held: KeyCase, seen: Recording, gap: Difference | None) -> tuple[s
 
 def _last(seen: Recording) -> str:
     """The last output that is no gradient."""
-    names = [name for name in seen.outputs if not name.startswith("gradients of ")]
+    names = [name for name in seen.outputs if not are_gradients(name)]
     return names[-1] if names else ""
 
 

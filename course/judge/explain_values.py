@@ -19,7 +19,7 @@ from torch import Tensor
 from ..exercise.key import Key, KeyCase
 from ..exercise.nested import leaves
 from ..exercise.recording import Recording
-from ..exercise.script import Case
+from ..exercise.script import Case, are_gradients
 from .compare_values import agree, as_compared
 from .difference import Difference
 from .relation import EXACT, MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
@@ -137,7 +137,7 @@ def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str
     tolerance = held.case.tolerance or 0.0
     expected, came = as_compared(held.case, held.expected, seen)
     for name, right in expected.items():
-        if name.startswith("gradients of "):
+        if are_gradients(name):
             continue
         placed = list(_placed(right, came.get(name)))
         wrong = [one.shape != other.shape or not agree(one, other, tolerance) for _, one, other in placed]

@@ -16,9 +16,15 @@ from .describe import what_came
 from .diagnose import recognise
 from .difference import Difference
 from .explain_values import explained, is_unconfirmed
-from .verdict import ERROR_ALONE, PUBLIC_ALONE, TOGETHER, CaseResult, Kind, Verdict
+from .verdict import CaseResult, HeldBack, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
+
+ALONE: dict[HeldBack, str] = {
+    "public": "passes, but public checks earn points only once a hidden check passes",
+    "error": "raises the right error, but earns points only once a check that asks for a value passes",
+}
+"""What is said of a case that earns nothing by itself, by what it is."""
 
 
 class Unanswered(Exception):
@@ -105,20 +111,34 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
     First go cases that count together with others, then public ones, which can be looked up, then errors.
     """
     asked = [held.case for held in key.cases]
-    judged = [(case, gap.message if gap else "") for case, gap in zip(asked, found, strict=False)]
-    passed = {case.title for case, why in judged if not why}
-    judged = [(case, why or _alone(case, {one.title for one in asked} - passed)) for case, why in judged]
-    for proves, leans, because in ((_is_secret, _is_public, PUBLIC_ALONE), (_has_value, _is_error, ERROR_ALONE)):
-        proofs = [why for case, why in judged if proves(case)]
-        if proofs and all(proofs):
-            judged = [(case, why or (because if leans(case) else "")) for case, why in judged]
-    return tuple(CaseResult(case.title, not why, case.public, case.weight, why) for case, why in judged)
+    came = list(zip(asked, found, strict=False))
+    failed = {case.title for case in asked} - {case.title for case, gap in came if gap is None}
+    results = [_result(case, gap.message if gap else "", failed) for case, gap in came]
+    reasons: tuple[tuple[HeldBack, Callable[[Case], bool], Callable[[Case], bool]], ...] = (
+        ("public", _is_secret, _is_public),
+        ("error", _has_value, _is_error),
+    )
+    for reason, proves, leans in reasons:
+        proofs = [result.passed for case, result in zip(asked, results, strict=False) if proves(case)]
+        if proofs and not any(proofs):
+            results = [
+                _held_back(result, reason, ALONE[reason]) if leans(case) else result
+                for case, result in zip(asked, results, strict=False)
+            ]
+    return tuple(results)
 
 
-def _alone(case: Case, failed: Container[str]) -> str:
-    """Why a case that passes does not count: one that it counts with is asked for, and does not pass."""
+def _result(case: Case, why: str, failed: Container[str]) -> CaseResult:
+    """Return how a case went. One that passes does not count where one that it counts with does not pass."""
+    result = CaseResult(case.title, not why, case.public, case.weight, why)
     missed = next((title for title in case.needs if title in failed), "")
-    return f"{TOGETHER} {missed!r}, which fails" if missed else ""
+    together = f"passes, but it earns points only together with {missed!r}, which fails"
+    return _held_back(result, "together", together) if missed else result
+
+
+def _held_back(result: CaseResult, reason: HeldBack, message: str) -> CaseResult:
+    """Return the result that passes as one that earns nothing."""
+    return replace(result, passed=False, held_back=reason, message=message) if result.passed else result
 
 
 def _has_value(case: Case) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .verdict import ERROR_ALONE, PUBLIC_ALONE, TOGETHER, CaseResult, Verdict
+from .verdict import CaseResult, HeldBack, Verdict
 
 
 def points(value: float) -> str:
@@ -16,20 +16,21 @@ def held_back(verdict: Verdict, asked: int = 0) -> str:
     Without any that earn something, the first sentence says of how many that were `asked`.
     """
     told: list[str] = []
-    for why in (TOGETHER, PUBLIC_ALONE, ERROR_ALONE):
-        count = sum(case.message.startswith(why) for case in verdict.cases)
+    reasons: tuple[HeldBack, ...] = ("together", "public", "error")
+    for why in reasons:
+        count = sum(case.held_back == why for case in verdict.cases)
         if count:
             told.append(_held_back(why, count, asked if not told else 0))
     return " ".join(told)
 
 
-def _held_back(why: str, count: int, asked: int) -> str:
+def _held_back(why: HeldBack, count: int, asked: int) -> str:
     which = f"{count} of {asked} checks" if asked else "One more" if count == 1 else f"{count} more"
     one = count == 1
-    if why == PUBLIC_ALONE:
+    if why == "public":
         return f"{which} {'passes' if one else 'pass'}, but public checks earn points only once a hidden check passes."
     earns = "it earns" if one else "they earn"
-    if why == ERROR_ALONE:
+    if why == "error":
         return (
             f"{which} {'raises' if one else 'raise'} the right error, but {earns} points only once a check "
             "that asks for a value passes."

@@ -144,7 +144,7 @@ def _to_show(verdict: Verdict) -> list[CaseResult]:
 
 def _failed(verdict: Verdict) -> list[CaseResult]:
     """The cases that fail, without those that pass and earn nothing by themselves."""
-    return [case for case in verdict.cases if not case.passed and not case.is_held_back]
+    return [case for case in verdict.cases if not case.passed and not case.held_back]
 
 
 def _further(verdict: Verdict, shown: list[CaseResult], *, public: bool) -> list[str]:

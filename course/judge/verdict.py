@@ -7,17 +7,14 @@ from typing import Any, Literal
 
 from ..syllabus import FollowThrough
 
-TOGETHER = "passes, but it earns points only together with"
-"""How the message of a case begins that counts together with one that fails."""
-
-PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
-ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
-
 HOW_LARGE = "How large are its intermediate tensors?"
 """What is asked of an answer that needs more memory than there is."""
 
 CASES = ("cases", "unreached")
 """The fields of a verdict that hold cases."""
+
+HeldBack = Literal["together", "public", "error"]
+"""Why a case that passes earns nothing: one that it counts with fails, no hidden one passes, or none with a value."""
 
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
 
@@ -26,6 +23,7 @@ Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidd
 class CaseResult:
     """How one case went: `message` says what was seen, in the student's terms; empty when it passed.
 
+    `held_back` says why it earns nothing though it passes, because others fail; None where it does not pass itself.
     `measured` is what a public case of a training task measured, beside its bars. `got` is what the answer gave, and
     `right` what kind of value of which size a right one gives: for who grades, and in no report to a student.
     """
@@ -35,14 +33,10 @@ class CaseResult:
     public: bool
     weight: float = 1.0
     message: str = ""
+    held_back: HeldBack | None = None
     measured: str = ""
     got: str = ""
     right: str = ""
-
-    @property
-    def is_held_back(self) -> bool:
-        """Whether it passes and earns nothing, because another one fails."""
-        return self.message.startswith((TOGETHER, PUBLIC_ALONE, ERROR_ALONE))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..script import LawUse
+from ..script import LawUse, are_gradients
 from .measure import CALLED, FULL, Measure
 from .plain import kinds
 
@@ -89,7 +89,7 @@ def broken(use: LawUse, outputs: Outputs) -> str:
         pass
     of = use.params.get("of", "out")
     of = of[0] if isinstance(of, list) else of
-    of_gradients = of.startswith("gradients of ")
+    of_gradients = are_gradients(of)
     if of in outputs and outputs[of] is None:
         return "no gradient flows back from the result" if of_gradients else NO_RETURN
     what = "the gradient" if of_gradients else "your result"

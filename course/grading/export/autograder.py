@@ -107,10 +107,9 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
 def gradescope_results(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
     """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
     if graded.reason or graded.scores is None:
-        reason = graded.reason.replace(". Ask for ", ". Upload ")  # said to instructors, and here to the student
         return {
             "score": 0.0,
-            "output": f"This could not be graded: {reason}.",
+            "output": f"This could not be graded: {graded.reason}.",
             "output_format": "text",
             "visibility": visibility,
             "stdout_visibility": "hidden",
@@ -153,7 +152,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
     from course.judge.points import how_points_follow
 
     lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict)])]
-    failed = [case for case in verdict.cases if not case.passed and not case.is_held_back]
+    failed = [case for case in verdict.cases if not case.passed and not case.held_back]
     public = [case for case in failed if case.public]
     lines += [f"✗ {case.title}: {case.message}" for case in public]
     if len(failed) > len(public):

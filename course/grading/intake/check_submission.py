@@ -61,7 +61,7 @@ def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
     names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
     found = {topics[item].folder for item in names if item in topics}
     if found and name not in found and any(name == topic.folder for topic in TOPICS):
-        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}. Ask for the right one")
+        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}. The right one is needed")
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -82,8 +82,8 @@ def _find(folder: Path, name: str) -> Path:
     if packed := [other.name for other in there if other.suffix in (".zip", ".gz", ".tar", ".7z", ".rar")]:
         raise Problem(f"{missing}, but the folder contains {_some(packed)}. Unpack it")
     if others := [other.name for other in there if other.name != ARRIVAL]:
-        raise Problem(f"{missing}, and the folder contains {_some(others)}. Ask for the notebook")
-    raise Problem(f"{missing}, because the folder is empty. Ask for the notebook")
+        raise Problem(f"{missing}, and the folder contains {_some(others)}. The notebook is needed")
+    raise Problem(f"{missing}, because the folder is empty. The notebook is needed")
 
 
 def _or_another(path: Path) -> str:

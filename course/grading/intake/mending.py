@@ -53,7 +53,7 @@ def read_mended(data: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
         document["nbformat"] = version = int(version)
         mended.append("its format's number")
     if type(version) is not int:
-        raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself")
+        raise Problem(f"{name} is not a notebook, although its name says so. The notebook itself is needed")
     if version in (1, 2, 3):
         document = _converted(document, name)
         mended.append(f"its format, which was {version}")

@@ -72,12 +72,14 @@ def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
     size = 0
     for number, path in enumerate(everything(folder), 1):
         if number > MOST_FILES:
-            raise Problem(f"the submission holds more than {MOST_FILES} files and folders. Ask for those that matter")
+            raise Problem(
+                f"the submission holds more than {MOST_FILES} files and folders. Those that matter are needed"
+            )
         size += path.stat().st_size if path.is_file() else 0
     if size > largest:
         raise Problem(
             f"the submission has {size / 2**20:.0f} MB, but at most {largest / 2**20:.0f} MB are "
-            "graded. Ask for a smaller one"
+            "graded. A smaller one is needed"
         )
 
 
@@ -91,7 +93,7 @@ def refuse_links(folder: Path) -> None:
     _refuse_link(folder, folder)
     for path in everything(folder):
         if len(path.relative_to(folder).parts) > DEEPEST:
-            raise Problem(f"the submission has more than {DEEPEST} levels of folders. Ask for a flat one")
+            raise Problem(f"the submission has more than {DEEPEST} levels of folders. A flat one is needed")
         _refuse_name(path, folder)
         _refuse_link(path, folder)
 
@@ -190,42 +192,44 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     beginning = data[:1024].lstrip().lower()
     for mark, kind in OTHERS.items():
         if beginning.startswith(mark.lower()):
-            raise Problem(f"{name} is {kind}, although its name says otherwise. Ask for the notebook itself")
+            raise Problem(f"{name} is {kind}, although its name says otherwise. The notebook itself is needed")
     text = _decoded(data, name).rstrip(PADDING)
     if not text:
-        raise Problem(f"{name} is empty, perhaps because saving was interrupted. Ask for it again")
+        raise Problem(f"{name} is empty, perhaps because saving was interrupted. It is needed again")
     if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
         raise Problem(f"{name} holds more than {MOST_PARTS} values. Clear its outputs, and save it again")
     try:
         document = json.loads(text)
         if depth(document) > MOST_NESTED:
             raise Problem(
-                f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. Ask for the notebook itself"
+                f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. The notebook is needed"
             )
         json.dumps(document, ensure_ascii=False).encode()
     except RecursionError:
         raise Problem(
-            f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. Ask for the notebook itself"
+            f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. The notebook is needed"
         ) from None
     except json.JSONDecodeError as error:
         if any(line.startswith(CONFLICT) for line in text.splitlines()):
             raise Problem(
-                f"{name} holds two versions, because git left a conflict in it. Ask for one of them"
+                f"{name} holds two versions, because git left a conflict in it. One of them is needed"
             ) from None
         if not text.lstrip().startswith("{"):
-            raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself") from None
+            raise Problem(
+                f"{name} is not a notebook, although its name says so. The notebook itself is needed"
+            ) from None
         where = f" (line {error.lineno})"
         raise Problem(
-            f"{name} is not valid JSON{where}, perhaps because saving was interrupted. Ask for it again"
+            f"{name} is not valid JSON{where}, perhaps because saving was interrupted. It is needed again"
         ) from None
     except UnicodeEncodeError:
         raise Problem(f"{name} holds half a character. Open it in JupyterLab and save it again") from None
     except ValueError:
         raise Problem(
-            f"{name} holds a number with thousands of digits, as no notebook does. Ask for the notebook itself"
+            f"{name} holds a number with thousands of digits, as no notebook does. The notebook itself is needed"
         ) from None
     if not isinstance(document, dict):
-        raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself")
+        raise Problem(f"{name} is not a notebook, although its name says so. The notebook itself is needed")
     return document
 
 
@@ -242,7 +246,7 @@ def _decoded(data: bytes, name: str) -> str:
         if data.lstrip().startswith(b"{"):
             told = "another encoding than UTF-8, perhaps Windows-1252"
             raise Problem(f"{name} is saved in {told}. Open it in an editor, and save it as UTF-8") from None
-        raise Problem(f"{name} is not a notebook, because it is not text. Ask for the notebook itself") from None
+        raise Problem(f"{name} is not a notebook, because it is not text. The notebook itself is needed") from None
 
 
 def remove(folder: Path) -> None:
@@ -260,11 +264,11 @@ def _refuse_link(path: Path, folder: Path) -> None:
     inside = "the submission" if path == folder else path.relative_to(folder)
     about = path.lstat()
     if stat.S_ISLNK(about.st_mode):
-        raise Problem(f"{inside} is a symbolic link, and links are never followed. Ask for the file itself")
+        raise Problem(f"{inside} is a symbolic link, and links are never followed. The file itself is needed")
     if stat.S_ISREG(about.st_mode) and about.st_nlink > 1:
         raise Problem(f"{inside} is a hard link to a file that also lies elsewhere. Copy it, and grade the copy")
     if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
-        raise Problem(f"{inside} is not an ordinary file. Ask for the file itself")
+        raise Problem(f"{inside} is not an ordinary file. The file itself is needed")
     if not os.access(path, os.R_OK | os.X_OK if stat.S_ISDIR(about.st_mode) else os.R_OK):
         raise Problem(f"{inside} may not be read by you. Change its rights")
 
@@ -274,7 +278,7 @@ def _refuse_name(path: Path, folder: Path) -> None:
     if not is_writable(name) and path.name.removeprefix("._") not in OF_SYSTEMS:
         shown = name.encode("utf-8", "backslashreplace").decode()
         raise Problem(
-            f"{shown!r} is a file name with characters that cannot be printed. Ask for the file under another name"
+            f"{shown!r} is a file name with characters that cannot be printed. The file under another name is needed"
         )
 
 

@@ -69,7 +69,7 @@ class Repair(NbGraderPreprocessor):
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():
             some = ", ".join(map(printable, sorted(submitted)[:3]))
-            raise Problem(f"its graded cells ({some}) belong to another assignment. Ask for the right notebook")
+            raise Problem(f"its graded cells ({some}) belong to another assignment. The right notebook is needed")
         answers = {cell.name for cell in notebook.solution_cells}
         choice = choose(nb.cells, answers, list(released), lambda cell: _is_blank(cell, released))
         written = [

@@ -66,7 +66,7 @@ class Cell:
 
 
 def _how_it_went(case: CaseResult) -> tuple[str, str]:
-    if case.is_held_back:
+    if case.held_back:
         return "passes, earns nothing", "part"
     return ("passes", "good") if case.passed else ("fails", "bad")
 

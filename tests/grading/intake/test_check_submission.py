@@ -63,7 +63,7 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is a picture, although its name says otherwise"),
         (
             b"PK\x03\x04\x14\x00\x00\x00",
-            "is an archive (or a Word file), although its name says otherwise. Ask for the notebook",
+            "is an archive (or a Word file), although its name says otherwise. The notebook itself is needed",
         ),
         (b"\n<!DOCTYPE html><title>03_rnn</title>", "is a web page"),
         (b"\x00\x01\x80", "it is not text"),
@@ -92,7 +92,7 @@ def test_what_is_no_notebook(tmp_path, content, said):
 def test_beside_what_is_no_notebook_another_one_is_named(tmp_path):
     hand_in(hand_in(tmp_path, ""), notebook(), "Untitled.ipynb")
     another = f"The folder also contains Untitled.ipynb. If that is the submission, rename it to {NAME}.ipynb"
-    assert complaint(tmp_path).endswith(f"Ask for it again. {another}")
+    assert complaint(tmp_path).endswith(f"It is needed again. {another}")
 
 
 @pytest.mark.parametrize("name", [f"{NAME}.ipynb.txt", f"{NAME}.json", f"{NAME}.IPYNB", NAME])
@@ -102,7 +102,7 @@ def test_a_notebook_with_another_ending_is_to_be_renamed(tmp_path, name):
     told = f"the folder contains {name}. If that is the submission, rename it to {NAME}.ipynb"
     assert complaint(tmp_path) == f"{NAME}.ipynb is missing, but {told}"
     hand_in(tmp_path, '{"nbformat": 4}', name)
-    assert complaint(tmp_path).endswith(f"and the folder contains {name}. Ask for the notebook")
+    assert complaint(tmp_path).endswith(f"and the folder contains {name}. The notebook is needed")
 
 
 def test_the_notebook_of_another_topic(tmp_path):
@@ -123,10 +123,10 @@ def test_a_missing_notebook(tmp_path):
             ["timestamp.txt", ".ipynb_checkpoints/03_rnn-checkpoint.ipynb", "__MACOSX/03_rnn.ipynb"],
             "the folder is empty",
         ),
-        (["Homework.docx"], "and the folder contains Homework.docx. Ask for the notebook"),
+        (["Homework.docx"], "and the folder contains Homework.docx. The notebook is needed"),
         (["03_rnn.zip", "notes.txt"], "but the folder contains 03_rnn.zip. Unpack it"),
         (["03_rnn/03_rnn.ipynb"], "but there is 03_rnn/03_rnn.ipynb. If that is the submission, move it up"),
-        (["a", "b", "c", "d"], "and the folder contains a, b, c and others. Ask for the notebook"),
+        (["a", "b", "c", "d"], "and the folder contains a, b, c and others. The notebook is needed"),
     ],
 )
 def test_what_is_there_in_its_place(tmp_path, names, said):
@@ -158,7 +158,7 @@ def test_a_symbolic_link(tmp_path, place):
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(hand_in(tmp_path, notebook()) / "pipe")
-    assert "not an ordinary file. Ask for the file" in complaint(tmp_path)
+    assert "not an ordinary file. The file itself is needed" in complaint(tmp_path)
 
 
 def test_a_hard_link(tmp_path):
@@ -298,7 +298,7 @@ def test_what_the_finder_left_in_a_folder_costs_nobody_their_work(tmp_path):
         hand_in(hand_in(tmp_path, notebook()), "", name)
     assert examine(tmp_path, NAME) == []
     (tmp_path / f"{NAME}.ipynb").unlink()
-    assert complaint(tmp_path) == f"{NAME}.ipynb is missing, because the folder is empty. Ask for the notebook"
+    assert complaint(tmp_path) == f"{NAME}.ipynb is missing, because the folder is empty. The notebook is needed"
 
 
 def test_a_timestamp_that_is_a_folder(tmp_path):

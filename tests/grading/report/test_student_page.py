@@ -17,7 +17,7 @@ from course.grading.classroom.graded import Graded
 from course.grading.gradebook.scores import Scores
 from course.grading.report import write_student_reports
 from course.grading.report.student_page import render
-from course.judge.verdict import TOGETHER, CaseResult, Verdict
+from course.judge.verdict import CaseResult, Verdict
 from tests.grading.classes import HOSTILE
 from tests.grading.lesson import NAME, TOPIC
 
@@ -66,13 +66,13 @@ def test_nothing_a_student_wrote_is_markup(graded_class, tmp_path):
 def test_how_each_check_went():
     cases = (
         CaseResult("a table", False, True, message="got None", got="None", right="tensor (2, 3) float64"),
-        CaseResult("one column", False, False, message=f"{TOGETHER} 'a table', which fails", got="1"),
+        CaseResult("one column", False, False, message="passes, but earns nothing", held_back="together", got="1"),
         CaseResult("an edge", True, False, weight=2.0),
     )
     left = (CaseResult("a long text", False, False),)
     page = page_of(Verdict("softmax", "time", 0.8, 2.0, "no answer", cases=cases, unreached=left), 0.8)
     assert "a table (public) | fails | 1 | got None | None | tensor (2, 3) float64 |" in page
-    assert "one column | passes, earns nothing | 1 | passes, but it earns points only together with" in page
+    assert "one column | passes, earns nothing | 1 | passes, but earns nothing |" in page
     assert "an edge | passes | 2 | | – | – |" in page and "a long text | did not run | 1 |" in page
 
 
