@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds weights chat gpu bench stills pictures lab assignments docs address clean
+.PHONY: help demo test quick lint format soak binder seeds weights chat gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -30,6 +30,9 @@ demo: $(INSTALLED) ## a made-up class graded end to end, with its score table an
 
 test: $(INSTALLED) $(SYSTEM) lint ## style, types and all tests but the slow ones
 	$(TESTING) $(BIN)/pytest -n $(WORKERS) --dist loadscope $(ARGS)
+
+quick: $(INSTALLED) ## style, and the tests of what changed since the last commit: a minute or so
+	$(TESTING) $(BIN)/python -m tests.quick
 
 lint: $(INSTALLED) ## style and types
 	$(BIN)/ruff check .
