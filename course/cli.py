@@ -433,7 +433,7 @@ def submit(arguments: argparse.Namespace) -> int:
     return hand_in(arguments.what, arguments.student, arguments.folder, **options)
 
 
-def _topics(names: Sequence[str]) -> list:
+def _topics(names: Sequence[str]) -> list[Topic]:
     """The topics called `names`, in syllabus order; all of them when none is named."""
     from course.grading.catalogue import topic_called
     from course.syllabus import TOPICS

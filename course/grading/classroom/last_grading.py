@@ -14,10 +14,10 @@ from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded, PackedVerdicts
 from course.grading.execution.same_written_answer import same_answer
-from course.grading.execution.task import NOT_ISOLATED
 from course.grading.gradebook.scores import Scores, arrival, read_scores
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.own_cells import changed, own_tests_in, own_tests_released
+from course.grading.sandbox.probe import NOT_ISOLATED
 from course.judge.verdict import Verdict
 from course.syllabus import FOLLOW_THROUGH, Topic
 

@@ -323,7 +323,7 @@ class NotebookRun(NotebookClient):
         self.iopub_timeout = min(self.patience, AFTER_INTERRUPT)
         return await super()._async_handle_timeout(timeout, cell)
 
-    def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
+    def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> NotebookNode | None:
         """Keep what a kernel sends as long as it is not too much: outputs, changes to earlier ones, widgets."""
         if msg["msg_type"] not in ("status", "execute_input") or isinstance(msg["content"], bytes):
             size = output_size(msg["content"]) + sum(map(len, msg.get("buffers", ())))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 from course.grading.machine.finding import GIB, Finding
 
@@ -44,7 +45,7 @@ def torch_works() -> Iterator[Finding]:
     yield from about_torch(json.loads(done.stdout.splitlines()[-1]))
 
 
-def about_torch(found: dict) -> Iterator[Finding]:
+def about_torch(found: dict[str, Any]) -> Iterator[Finding]:
     """What to say of torch's answers."""
     threads = f"{found['threads']} thread{'s' * (found['threads'] != 1)}"
     if found["right"]:

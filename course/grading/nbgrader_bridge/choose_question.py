@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -18,7 +19,7 @@ _HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
 class ChooseQuestion(NbGraderPreprocessor):
     """Asks the chosen question above the cell for its answer, below the heading that stands there."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Exchange the text of the question, unless the class gets the first one, or the assignment is no topic."""
         topic = topic_in(resources["nbgrader"]["assignment"])
         if topic is not None and topic.question > 1:

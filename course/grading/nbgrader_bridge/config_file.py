@@ -110,9 +110,7 @@ def load_config(root: Path) -> Config:
     Raises:
         Problem: it cannot be read, or sets what there is not.
     """
-    from traitlets.config import PyFileConfigLoader
-
-    from course.grading.nbgrader_bridge.config_file import NAME, fault_of, misspelt
+    from traitlets.config.loader import PyFileConfigLoader
 
     try:
         config = PyFileConfigLoader(NAME, path=str(root)).load_config()

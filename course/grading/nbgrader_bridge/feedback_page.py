@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
@@ -65,7 +66,7 @@ OPEN = ", not graded yet"
 class Readable(NbGraderPreprocessor):
     """For feedback: what nbgrader's own style lacks, added to it."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Add the style to the page's others."""
         about = resources["nbgrader"]
         scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
@@ -84,7 +85,7 @@ class Readable(NbGraderPreprocessor):
 class SubmissionNotes(NbGraderPreprocessor):
     """For feedback: at the top, which cells and which file were graded where more than one could be meant."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Add the notes above the first cell of `nb`."""
         about, coursedir = resources["nbgrader"], CourseDirectory(config=self.config)
         folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
@@ -115,7 +116,9 @@ class TrimHiddenTests(NbGraderPreprocessor):
 
     begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 
-    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Trim the error outputs of one cell."""
         if cell.cell_type == "code" and is_test(cell):
             for output in cell.outputs:

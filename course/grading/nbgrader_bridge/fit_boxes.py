@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
@@ -12,7 +14,7 @@ from course.syllabus import TOPICS
 class FitBoxes(NbGraderPreprocessor):
     """Keeps of the boxes that depend on topics those for this class, and drops a cell of which nothing is left."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Fit every Markdown cell that is not graded."""
         topics = {topic.folder for topic in TOPICS}
         kept = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
@@ -12,7 +14,7 @@ from course.syllabus import topic_in
 class FitWithoutPoints(NbGraderPreprocessor):
     """Takes out the exercises that the course drops, and marks the others without points as optional."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Change the notebook of a topic."""
         if (topic := topic_in(resources["nbgrader"]["assignment"])) is not None:
             nb.cells = without(nb.cells, {item.name for item in topic.dropped})

@@ -78,7 +78,9 @@ class JudgedExecute(Execute):
     environment = Dict(config=True, help="Variables added to the kernel's cleaned environment.")
     ignore = ListTrait(Unicode(), UNSEEN, config=True, help="Files the kernel does not see.")
 
-    def preprocess(self, nb: NotebookNode, resources: dict, km: Any = None) -> tuple[NotebookNode, dict]:
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.
 
         Raises:
@@ -92,7 +94,7 @@ class JudgedExecute(Execute):
         write_files(outcome.files, folder)
         return executed_notebook(task, outcome, nb.cells, _arrival(resources.get("nbgrader", {}))), resources
 
-    def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
+    def task(self, nb: NotebookNode, resources: dict[str, Any], files: dict[str, bytes]) -> Task:
         """What is to be executed: `nb` with `files` beside it but for those to `ignore`, and all that decides it."""
         about = resources.get("nbgrader", {})
         return Task(
@@ -114,7 +116,7 @@ class JudgedExecute(Execute):
         """Where results are kept, if anywhere."""
         return Store(Path(self.results)) if self.results else None
 
-    def _given_out(self, about: dict) -> frozenset[str]:
+    def _given_out(self, about: dict[str, Any]) -> frozenset[str]:
         """The sources of the plain code cells of one of the course's own notebooks as it was given out."""
         name = about.get("notebook", "")
         if not _is_ours(name):
@@ -140,7 +142,7 @@ class JudgedExecute(Execute):
         asked = {index: _unless_endless(self.timeout_func(cell)) for index, cell in enumerate(nb.cells)}
         return replace(limits, cells=asked)
 
-    def seed_of(self, about: dict) -> int:
+    def seed_of(self, about: dict[str, Any]) -> int:
         """One of `SEEDS` numbers, by class secret and submission."""
         secret = self.secret or class_secret(about.get("db_url", ""))
 
@@ -191,7 +193,7 @@ PASSED_ON = (
 """Traits of `Execute` that go with a task, being plain values."""
 
 
-def _arrival(about: dict) -> str:
+def _arrival(about: dict[str, Any]) -> str:
     """When the work came and by what rule it is late, as the gradebook has it by now."""
     if not about.get("db_url"):
         return ""

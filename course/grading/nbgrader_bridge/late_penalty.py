@@ -56,7 +56,7 @@ class KeepLatePenalties(AssignLatePenalties):
         lost = self.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, late)
         return None if lost is None else self._check_late_penalty(notebook, lost)
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Save what the notebook loses by the rule, if there is one."""
         if self.has_rule():
             about = resources["nbgrader"]

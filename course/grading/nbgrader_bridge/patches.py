@@ -114,7 +114,7 @@ def guard_collecting() -> None:
 
         collect_extracted(self, process)
 
-    def transfer_files(self: Any, collected: dict[str, dict]) -> None:
+    def transfer_files(self: Any, collected: dict[str, dict[str, Any]]) -> None:
         from course.grading.nbgrader_bridge.zip_collect import transfer
 
         transfer(self, copy, collected or {})

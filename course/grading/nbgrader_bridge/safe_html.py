@@ -74,7 +74,7 @@ class SafeHtml(Preprocessor):
     Texts are rendered by the page's template, which has `markdown2html` for it.
     """
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Clean `nb`, which is the page's own copy."""
         nb.metadata.pop("widgets", None)
         pictures = partial(Pictures.of(resources).uri, attachments={})

@@ -49,7 +49,7 @@ class Repair(NbGraderPreprocessor):
     is dropped. A notebook with none of the released cells and other graded ones is another assignment's, and refused.
     """
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Repair `nb` in place."""
         with suppress(MissingEntry):  # nbgrader says so itself
             self.repair(nb, _released(resources))
@@ -140,7 +140,7 @@ class Repair(NbGraderPreprocessor):
 class RestoreKernelspec(OverwriteKernelspec):
     """nbgrader's `OverwriteKernelspec`, which says what kernel a notebook runs in, without a gradebook of its own."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Give `nb` the kernel it was released with."""
         kernelspec = json.loads(_released(resources).kernelspec or "null")
         if kernelspec:
@@ -154,7 +154,7 @@ class RestoreCells(OverwriteCells):
     Then a check that stands above what it needs is put below that.
     """
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Restore the cells of `nb`."""
         about = resources["nbgrader"]
         self.notebook_id, self.assignment_id = about["notebook"], about["assignment"]
@@ -174,7 +174,7 @@ class RestoreCells(OverwriteCells):
 class ReadMended(Exporter):
     """Reads a notebook's file as `mending` does, and hands on the notebook."""
 
-    def from_file(self, file_stream: Any, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+    def from_file(self, file_stream: Any, resources: Any = None, **settings: Any) -> tuple[Any, dict[str, Any]]:
         """Convert the notebook in a file that is open.
 
         Raises:
@@ -196,7 +196,7 @@ class Sanitized(Mended):
 
     text = Unicode(None, allow_none=True, config=True, help="The notebook's file as sanitising leaves it.")
 
-    def from_filename(self, filename: str, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+    def from_filename(self, filename: str, resources: Any = None, **settings: Any) -> tuple[Any, dict[str, Any]]:
         """The known text, once; then nbconvert's own."""
         if self.text is None:
             return super().from_filename(filename, resources, **settings)
@@ -253,7 +253,7 @@ def _metadata_key(path: list[Any]) -> tuple[Any, ...]:
     return tuple(path[:end]) if len(path) >= end else ()
 
 
-def _released(resources: dict) -> ReleasedNotebook:
+def _released(resources: dict[str, Any]) -> ReleasedNotebook:
     """The notebook as it was released, which the first step to ask leaves for the next."""
     about = resources["nbgrader"]
     if "released" not in about:

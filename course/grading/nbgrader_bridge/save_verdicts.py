@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
@@ -27,7 +29,7 @@ class SaveVerdicts(SaveAutoGrades):
     the points that it has.
     """
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Save the scores of `nb`."""
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
@@ -35,7 +37,7 @@ class SaveVerdicts(SaveAutoGrades):
             gradebook.db.commit()
         return nb, resources
 
-    def decide(self, nb: NotebookNode, resources: dict, marks: Marks) -> None:
+    def decide(self, nb: NotebookNode, resources: dict[str, Any], marks: Marks) -> None:
         """Write the scores of `nb` and comments on it into `marks`, and into `nb` where an answer may stand elsewhere.
 
         Raises:
@@ -63,7 +65,7 @@ class SaveVerdicts(SaveAutoGrades):
         found = {name: cells_beside(nb.cells, index, given) for index, name in asked.items()}
         return {name: note_on(nb.cells, places) for name, places in found.items() if places}
 
-    def _add_score(self, cell: NotebookNode, resources: dict) -> None:
+    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         super()._add_score(cell, resources)
         name, grade = grade_id(cell), self.gradebook.grades[grade_id(cell)]
         if name in self.ungraded or name in self.elsewhere:
@@ -73,7 +75,7 @@ class SaveVerdicts(SaveAutoGrades):
         elif _is_unanswered(cell):
             grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
 
-    def _add_comment(self, cell: NotebookNode, resources: dict) -> None:
+    def _add_comment(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         super()._add_comment(cell, resources)
         name = cell.metadata["nbgrader"]["grade_id"]
         if note := self.elsewhere.get(name) or ("No response." if _is_unanswered(cell) else ""):

@@ -212,7 +212,7 @@ class TopicCollector(FileNameCollectorPlugin):
             if attempts.digest(files) != wanted:
                 self.kept.append(attempts.keep(self.root, one.student, one.topic, one.time, files))
 
-    def collect(self, submitted_file: str) -> dict | None:
+    def collect(self, submitted_file: str) -> dict[str, Any] | None:
         """Whose file this is and when it came, or None where it is not to be collected."""
         if not self.is_ours:
             return super().collect(submitted_file)
@@ -263,14 +263,14 @@ class TopicCollector(FileNameCollectorPlugin):
     def _other_topic(self, path: PurePosixPath) -> str | None:
         return other_topic(path, self.topic, self._topics)
 
-    def _match(self, filename: str) -> dict | None:
+    def _match(self, filename: str) -> dict[str, Any] | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
         if not self.is_ours:
             return super()._match(filename)
         found = re.match(archive_pattern(self._topics), filename)
         return found.groupdict() if found else None
 
-    def make_room(self, collected: dict[str, dict]) -> dict[str, dict]:
+    def make_room(self, collected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         """What of `collected` is to be copied into `submitted/`; what that replaces is in `attempts/` then.
 
         The same work stays as it is. What is older than the work there goes to `attempts/` itself.
@@ -426,7 +426,9 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
         sys.exit(f"nbgrader zip_collect: everything is in submitted/ except these files of {extracted}\n{left}")
 
 
-def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
+def transfer(
+    app: Any, copy: Callable[[Any, dict[str, dict[str, Any]]], None], collected: dict[str, dict[str, Any]]
+) -> None:
     """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
     collector = app.collector_plugin_inst
     copy(app, collector.make_room(collected) if isinstance(collector, TopicCollector) else collected)

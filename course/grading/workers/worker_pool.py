@@ -235,7 +235,7 @@ class DaskCrew:
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client
-            from distributed.comm import get_address_host_port
+            from distributed.comm.addressing import get_address_host_port
         except ImportError as error:
             raise Problem('a scheduler needs Dask. Run pip install "sequence-course[cluster]"') from error
         try:
@@ -266,7 +266,7 @@ class DaskCrew:
 
     def _reaches_workers(self) -> bool:
         """Whether a worker of the cluster can be connected to from here; not so where none has come yet."""
-        from distributed.comm import connect
+        from distributed.comm.core import connect
 
         async def reach(address: str) -> None:
             await (await connect(address, timeout=REACHED_WITHIN, **self._client.connection_args)).close()
