@@ -4,7 +4,7 @@ import sys
 
 try:
     from course.grading.nbgrader_bridge.course_config import configure_course
-except Exception as fault:  # nbgrader would go on with settings of its own, and without a sandbox
+except Exception as fault:  # noqa: BLE001 - nbgrader would go on with settings of its own, and without a sandbox
     sys.exit(f"course: {fault}")
 
 c = get_config()

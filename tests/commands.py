@@ -105,7 +105,7 @@ def _obey(folder: str, command: list[str], environment: Mapping[str, str], place
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except BaseException:
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
         status = 1
     atexit._run_exitfuncs()

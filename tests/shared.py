@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
-from pytest import TempPathFactory
 
 
-def once(factory: TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """The folder `name` that `make` fills: the first who asks has it made, and the others wait. Nobody changes it."""
     own = factory.getbasetemp()
     folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name

@@ -348,7 +348,7 @@ def _held(
         yield held
 
 
-def _recorded(case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
+def _recorded(_case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
     """The answers as a key file has them."""
     wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
     return _read(values["expected"]), wrong.__getitem__

@@ -76,7 +76,7 @@ class _Run:
                         self._keep(step, self.verbs[step.verb](step))
                 except KeyboardInterrupt:
                     raise
-                except BaseException as error:  # SystemExit included: it is the answer's doing
+                except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the answer's doing
                     raised = _raised(error, step)
                     break
         seconds = time.perf_counter() - started
@@ -400,7 +400,7 @@ def _raised(error: BaseException, step: Step) -> Raised:
     types = tuple(kind.__name__ for kind in type(error).__mro__ if issubclass(kind, BaseException))
     try:
         message = str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001
         message = ""
     return Raised(types, message[:500], _own_line(error), step.into)
 

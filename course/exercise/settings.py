@@ -83,7 +83,7 @@ def lacks_default_device() -> bool:
     """Whether this machine lacks the default device that the notebook has set. Torch itself asks it for its number."""
     try:
         torch.empty(0)
-    except Exception:  # an AssertionError, a RuntimeError or a NotImplementedError, as the device has it
+    except Exception:  # noqa: BLE001 - an AssertionError, a RuntimeError or a NotImplementedError, as the device has it
         return True
     return False
 

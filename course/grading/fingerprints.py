@@ -1,7 +1,7 @@
 """Name the state of what decides a result. Where a name is not what it was, work is executed or judged again.
 
 A name is a digest of whole files, folder by folder, so that any edit of such a file counts. `fingerprint` covers the
-execution of notebooks, `tests_of` the tests of one exercise, and `key_fingerprint` the answer key of a topic.
+execution of notebooks, `state_of` the tests of one exercise, and `key_fingerprint` the answer key of a topic.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def fingerprint(topics: frozenset[str]) -> str:
 
 
 @cache
-def tests_of(name: str, package: Path | None = None) -> str:
+def state_of(name: str, package: Path | None = None) -> str:
     """Return a name for the state of an exercise's tests, and of all that its topic's tests rest on.
 
     Args:
@@ -98,5 +98,5 @@ def _hash(path: Path) -> bytes:
 
 
 @cache
-def _read(path: Path, size: int, changed: int) -> bytes:
+def _read(path: Path, _size: int, _changed: int) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()

@@ -34,7 +34,7 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
         return explain_error(seen.raised, case, seen.outputs)
     changed = explain_change(case, seen.mutated[0], signature) if seen.mutated and not held.expected.mutated else None
     if case.values:
-        found = values_differ(case, held.expected, seen, signature)
+        found = values_differ(case, held.expected, seen)
         if found is not None:  # a gradient may be wrong because an input was changed
             return changed if changed and found.kind == "gradient" else found
     if changed:

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -30,14 +30,14 @@ LEARNING = "what learns"
 """What `Case.learning` calls its names, unless told otherwise."""
 
 
-def values_differ(case: Case, expected: Recording, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
+def values_differ(case: Case, expected: Recording, seen: Recording) -> Difference | None:
     """The first output of `seen` that is not `expected`'s, within the case's tolerance."""
     tolerance = case.tolerance or 0.0
     free_float = not _has_float_input(case)
     right, came = as_compared(case, expected, seen)
     for name, value in right.items():
         if are_gradients(name):
-            found = _gradients_differ(value, came.get(name), tolerance * GRADIENT_SLACK, signature)
+            found = _gradients_differ(value, came.get(name), tolerance * GRADIENT_SLACK)
         elif name == LEARNING:
             found = _mappings_differ(value, came.get(name), tolerance, free_float, "names of trainable parameters")
         else:
@@ -209,7 +209,7 @@ def distance(expected: Tensor, seen: Tensor, tolerance: float) -> float:
     return float(units.nan_to_num(nan=float("inf")).max()) if units.numel() else 0.0
 
 
-def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Sequence[str]) -> Difference | None:
+def _gradients_differ(expected: Any, seen: Any, tolerance: float) -> Difference | None:
     if expected is None:
         return None
     if seen is None:

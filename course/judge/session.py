@@ -217,7 +217,7 @@ class Session:
             key, ground = self._key(exercise, source)
             deadline = time.monotonic() + self.seconds
             return grounded(judge(key, respond, exercise.points, source, describing=True), ground, key, source)
-        except Exception as fault:  # ours, never the student's
+        except Exception as fault:  # noqa: BLE001 - ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
 

@@ -188,7 +188,7 @@ def _source(answer: Any) -> str:
     written = filter(inspect.isfunction, vars(answer).values()) if inspect.isclass(answer) else [answer]
     try:
         return "\n".join(dedent(inspect.getsource(part)) for part in written)
-    except Exception:  # whatever stands there was not written in a cell, or not as it stands
+    except Exception:  # noqa: BLE001 - whatever stands there was not written in a cell, or not as it stands
         return ""
 
 

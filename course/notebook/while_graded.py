@@ -56,7 +56,7 @@ def lend() -> None:
             before[name] = shell.user_ns.get(name, _NOTHING)
             shell.user_ns[name] = ours[name]
 
-    def take_back(result: Any) -> None:
+    def take_back(_result: Any) -> None:
         for name, kept in before.items():
             if shell.user_ns.get(name) is not ours[name]:  # the cell itself has given it to something else
                 continue
@@ -85,7 +85,7 @@ def _stay(change: Any) -> None:
         change["owner"].exit_now = False
 
 
-def _come_back(cell: Any) -> None:
+def _come_back(_cell: Any) -> None:
     """Work beside the notebook again where an earlier cell has left its folder."""
     home = beside_notebook(Path())
     if not working_folder().is_relative_to(home):

@@ -58,7 +58,7 @@ def call(x: Tensor, labels: Sequence[int], starts: Tensor, ends: Tensor) -> Figu
     with styled():
         figure, axes = plt.subplots(figsize=WIDE)
         _draw_call(axes, x)
-        _mark_digits(axes, labels, starts, ends, x.shape[0])
+        _mark_digits(axes, labels, starts, ends)
         axes.set(xlabel="frames of 20 milliseconds", ylabel="Hz")
         number = telephone.number([*labels])
         return finished(figure, f"Spectrogram of the call {number}: two bright lines for each digit, in noise.")
@@ -71,7 +71,7 @@ def reading(x: Tensor, log_p: Tensor, labels: Sequence[int], starts: Tensor, end
     with styled():
         figure, (above, below) = plt.subplots(2, 1, figsize=(7.2, 5.0), sharex=True)
         _draw_call(above, x)
-        _mark_digits(above, labels, starts, ends, x.shape[0])
+        _mark_digits(above, labels, starts, ends)
         above.set_ylabel("Hz")
         p = log_p.exp().cpu()
         below.fill_between(range(len(p)), 100 * p[:, 0], color=GREY, alpha=0.2)
@@ -100,7 +100,7 @@ def _draw_call(axes: Axes, x: Tensor) -> None:
     axes.grid(False)
 
 
-def _mark_digits(axes: Axes, labels: Sequence[int], starts: Tensor, ends: Tensor, bins: int) -> None:
+def _mark_digits(axes: Axes, labels: Sequence[int], starts: Tensor, ends: Tensor) -> None:
     """Writes each digit above its tone; they take the title's place."""
     for label, start, end in zip(labels, starts.tolist(), ends.tolist()):
         middle = ((start + end) / 2, 1.02)

@@ -252,7 +252,7 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
         quiet = False
         draw()
 
-    def moved(change: Any) -> None:
+    def moved(_change: Any) -> None:
         if not quiet:
             for gate, slider in sliders.items():
                 gates[gate][words.value] = slider.value

@@ -207,7 +207,7 @@ def playground(attend: Attend) -> VBox:
         busy = False
         redraw()
 
-    def moved(change: Any) -> None:
+    def moved(_change: Any) -> None:
         if not busy:
             for (role, axis), slider in sliders.items():
                 vectors[role][words.value, axis] = slider.value

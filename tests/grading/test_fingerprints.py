@@ -10,8 +10,7 @@ import pytest
 
 import course
 from course.grading import fingerprints
-from course.grading.fingerprints import fingerprint
-from course.grading.fingerprints import tests_of as state_of
+from course.grading.fingerprints import fingerprint, state_of
 from course.outline import Outline
 from course.syllabus import Item, Topic
 

@@ -73,7 +73,7 @@ class Attempts:
         with quiet():
             try:
                 task = make_task(self.classroom, self.student, one.place)
-            except Exception:  # whatever a step of nbgrader's raises: grading says it
+            except Exception:  # noqa: BLE001 - whatever a step of nbgrader's raises: grading says it
                 return ""
         name, database = self.topic.folder, self.classroom.coursedir().db_url
         graded = LastGrading(self.classroom, self.student).is_of(task)

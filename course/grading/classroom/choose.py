@@ -66,7 +66,7 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
         if stops_all(error):
             raise
         return Choice(student, "refuse", reason=advice_for(error) or str(error))
-    except Exception as error:  # in what nobody thought of: everybody else is graded all the same
+    except Exception as error:  # noqa: BLE001 - in what nobody thought of: everybody else is graded all the same
         aside = f"it cannot be examined ({printable(str(error)) or type(error).__name__:.80})"
     task = _task(classroom, student, folder)
     if aside:
@@ -84,5 +84,5 @@ def _task(classroom: Classroom, student: str, folder: Path) -> Task | None:
     with quiet():
         try:
             return make_task(classroom, student, folder)
-        except Exception:  # nbgrader's own pass meets it again, and says what it is
+        except Exception:  # noqa: BLE001 - nbgrader's own pass meets it again, and says what it is
             return None

@@ -50,11 +50,11 @@ class LastGrading:
 
     def stale(self) -> frozenset[str]:
         """The cells of a student's graded work whose tests are no longer those they were graded with."""
-        from course.grading.fingerprints import tests_of
+        from course.grading.fingerprints import state_of
 
         kept, known = self._kept(), {item.name for item in self.topic.items}
         tests = kept.get("tests", {})
-        judged = {name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != tests_of(name)}
+        judged = {name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != state_of(name)}
         return frozenset(judged | self._stale_own(self._notebook()))
 
     def fresh(self, task: Task) -> dict[str, Verdict]:

@@ -104,7 +104,7 @@ class Saver:
             return
         try:
             scores = self._commit(group)
-        except Exception:  # of one of them, perhaps: nbgrader says whose, and what
+        except Exception:  # noqa: BLE001 - of one of them, perhaps: nbgrader says whose, and what
             for one in group:
                 remove(one.beside)
                 yield self._by_nbgrader(one.finished.student, one.outcome, one.task)
@@ -136,7 +136,7 @@ class Saver:
             write_files(finished.files, beside)
             for name in finished.files:
                 (beside / name).chmod(READ_ONLY)
-        except Exception:
+        except Exception:  # noqa: BLE001
             with suppress(OSError):
                 remove(beside)
             return None

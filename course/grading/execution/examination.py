@@ -69,7 +69,7 @@ class Examination:
             name = self.names[index]
             try:
                 verdict = self.session.leave() or self._without_check(index, end)
-            except Exception as error:  # a fault of the judge must not cost anybody a point
+            except Exception as error:  # noqa: BLE001 - a fault of the judge must not cost anybody a point
                 verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
             self.session.verdicts.setdefault(name, verdict)  # a later answer may rest on this one
             self.spent[name] = round(time.monotonic() - self._started, 3)

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 from course.grading.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
 from course.grading.execution.task import Outcome
-from course.grading.fingerprints import tests_of
+from course.grading.fingerprints import state_of
 from course.grading.sandbox.probe import how_executed
 from course.judge.verdict import Verdict
 from course.syllabus import FollowThrough
@@ -44,7 +44,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_cou
         "spent": outcome.spent,
         "origins": outcome.origins,
         "unfinished": outcome.unfinished,
-        "tests": {name: tests_of(name) for name in verdicts},
+        "tests": {name: state_of(name) for name in verdicts},
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }
 

@@ -230,7 +230,7 @@ class NotebookRun(NotebookClient):
             return self._gone(cell, error)
         except TimeoutError:
             return await self._silent(cell)
-        except Exception as error:  # a kernel can send anything: an output that cannot be read is the cell's fault
+        except Exception as error:  # noqa: BLE001 - a kernel can send anything: an output that cannot be read is the cell's fault
             if not self._flooded:
                 return cut(cell, type(error).__name__, UNREADABLE, kind="error")
         return self._heard_out(cell)

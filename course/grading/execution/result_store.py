@@ -45,7 +45,7 @@ class Store:
         path = self.path(task)
         try:
             outcome = Outcome.from_bytes(path.read_bytes())
-        except Exception:  # not there, or damaged, which zipfile has half a dozen ways to say
+        except Exception:  # noqa: BLE001 - not there, or damaged, which zipfile has half a dozen ways to say
             return None
         with contextlib.suppress(OSError):  # a folder for reading only
             os.utime(path)

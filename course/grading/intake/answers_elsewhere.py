@@ -18,8 +18,8 @@ Cell = Mapping[str, Any]
 
 
 @cache
-def given_sources(path: Path, changed: int) -> frozenset[str]:
-    """The texts of all cells of a notebook that hold no answer; `changed` is when the file last was."""
+def given_sources(path: Path, _changed: int) -> frozenset[str]:
+    """The texts of all cells of a notebook that hold no answer; `_changed` is when the file last was."""
     from course.grading.cells import read_notebook
 
     cells = read_notebook(path.read_bytes()).cells

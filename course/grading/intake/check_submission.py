@@ -163,7 +163,7 @@ def _misfit(document: dict[str, Any]) -> str:
         warnings.simplefilter("ignore")
         try:
             nbformat.validate(nbformat.from_dict(_skeleton(document)))
-        except Exception as error:  # nbformat relies in many places on what it only then looks at
+        except Exception as error:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
             place = list(getattr(error, "absolute_path", ()))
             where = f"cell {place[1] + 1}: " if place[:1] == ["cells"] else ""
             return where + (str(getattr(error, "message", error)).splitlines() or [type(error).__name__])[0][:80]

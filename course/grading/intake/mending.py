@@ -96,7 +96,7 @@ def _converted(document: dict[str, Any], name: str) -> dict[str, Any]:
 
     try:
         converted: dict[str, Any] = nbformat.reads(json.dumps(document), as_version=4)
-    except Exception:  # nbformat relies in many places on what it only then looks at
+    except Exception:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
         raise Problem(told) from None
     return converted
 

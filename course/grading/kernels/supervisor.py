@@ -96,7 +96,7 @@ class Supervisor:
             status = 0
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 1
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             traceback.print_exc()
         finally:
             os._exit(status)

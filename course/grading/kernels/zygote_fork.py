@@ -140,7 +140,7 @@ def _disappear(folder: Path, lock: int, environment: dict[str, str]) -> NoReturn
             _take_over(environment, folder)
             importlib.import_module("course.grading.kernels.zygote").main(folder)
         status = 0
-    except BaseException:
+    except BaseException:  # noqa: BLE001
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(status)

@@ -171,8 +171,8 @@ def _unless_endless(seconds: float | None) -> float | None:
 
 
 @cache
-def plain_sources(path: Path, changed: int) -> frozenset[str]:
-    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was."""
+def plain_sources(path: Path, _changed: int) -> frozenset[str]:
+    """The sources of a notebook's code cells that are no exercise; `_changed` is when the file last was."""
     cells = read_notebook(path.read_bytes()).cells
     return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 

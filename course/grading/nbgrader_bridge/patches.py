@@ -236,7 +236,7 @@ def read_odd_timestamps() -> None:
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
-    def get_existing_timestamp(self: Any, dest_path: str) -> datetime | None:
+    def get_existing_timestamp(_self: Any, dest_path: str) -> datetime | None:
         from course.grading.intake.arrival_time import in_utc, read_stamp, refuse_timestamp
 
         try:

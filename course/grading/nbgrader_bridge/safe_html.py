@@ -169,7 +169,7 @@ def clean(html: str, pictures: Callable[[str], str] | None = None) -> str:
     return without_commands(cleaned)
 
 
-def _kept(tag: str, name: str, value: str) -> str | None:
+def _kept(_tag: str, name: str, value: str) -> str | None:
     """What stays of an attribute, if anything."""
     if name == "class":
         return " ".join(word for word in value.split() if CLASSES.fullmatch(word)) or None

@@ -197,7 +197,7 @@ def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task 
     with quiet():
         try:
             return make_task(classroom, student, place)
-        except Exception as error:  # whatever a step of nbgrader's raises: the next grading says it, too
+        except Exception as error:  # noqa: BLE001 - whatever a step of nbgrader's raises: the next grading says it, too
             return (str(error).strip() or type(error).__name__).splitlines()[-1]
 
 
@@ -275,7 +275,7 @@ def read_or_none(path: Path) -> NotebookNode | None:
             notebook = to_notebook(read_document(path))
             mend_line_ends(notebook)
             return notebook
-    except Exception:  # nbformat relies in many places on what it only then looks at
+    except Exception:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
         return None
 
 

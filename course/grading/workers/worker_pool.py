@@ -130,7 +130,7 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
         return future.result(), False
     except BrokenProcessPool:
         return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
-    except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
+    except Exception as error:  # noqa: BLE001 - Dask's KilledWorker among them, and whatever a worker could not do
         fault = advice_for(error) or f"{type(error).__name__}: {error}"
         return Outcome(task.notebook, fault=fault).to_bytes(), False
 

@@ -44,7 +44,7 @@ def in_child(act: Callable[[], object]) -> Any:
         os.close(reading)
         try:
             told: dict[str, object] = {"answer": act()}
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             told = {"raised": traceback.format_exc()}
         os.write(writing, json.dumps(told).encode())
         os._exit(0)
