@@ -137,10 +137,24 @@ def _see_to_streams() -> None:
 def _say_what_takes_long(command: str) -> None:
     """Write what the package logs of its own progress to standard error, with the command before it."""
     handler = logging.StreamHandler()
+    handler.setLevel(logging.INFO)
     handler.setFormatter(logging.Formatter(f"course {command}: %(message)s"))
     logger = logging.getLogger("course")
     logger.handlers = [handler]
     logger.setLevel(logging.INFO)
+
+
+def _log_into(file: Path) -> None:
+    """Append all that the package logs to `file`, named by module, for whoever runs a grader.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    handler = logging.FileHandler(file, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(name)s: %(message)s"))
+    logger = logging.getLogger("course")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
 
 
 def _tell(sentence: str) -> None:
@@ -244,6 +258,8 @@ def grade(arguments: argparse.Namespace) -> int:
     from course.grading.classroom.grade_command import grade_stale, grade_topic
     from course.grading.self_study.grade_one import grade_one
 
+    if arguments.log:
+        _log_into(arguments.log)
     policy = "retrain" if arguments.retrain else "checkpoint"
     if not arguments.what and not arguments.stale:
         raise Problem("nothing was named to grade. Name a topic, such as 03_rnn, or a notebook, such as my.ipynb")
@@ -544,6 +560,7 @@ def _grading(command: argparse.ArgumentParser) -> None:
     add("--require-sandbox", action="store_true", help="refuse to grade without a sandbox")
     add("--gpu", action="store_true", help="give notebooks an accelerator, and stop if there is none")
     add("--timeout", type=_count, metavar="SECONDS", help="time limit of a cell (default: 30)")
+    add("--log", type=Path, metavar="FILE", help="append what was executed, retried and saved, and why, to this file")
 
 
 def _with_workers(command: argparse.ArgumentParser) -> None:

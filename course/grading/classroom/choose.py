@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from course.grading.intake.untrusted import printable
 from course.grading.machine.faults import advice_for, stops_all
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
+
+log = logging.getLogger(__name__)
 
 Step = Literal["execute", "save", "leave", "refuse", "set aside"]
 """Execute it; save its result, or have nbgrader say what is wrong; leave it as it was graded; refuse it; or refuse it
@@ -66,7 +69,8 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
         if stops_all(error):
             raise
         return Choice(student, "refuse", reason=advice_for(error) or str(error))
-    except Exception as error:  # noqa: BLE001 - in what nobody thought of: everybody else is graded all the same
+    except Exception as error:
+        log.debug("%s: cannot be examined", student, exc_info=True)
         aside = f"it cannot be examined ({printable(str(error)) or type(error).__name__:.80})"
     task = _task(classroom, student, folder)
     if aside:
@@ -84,5 +88,6 @@ def _task(classroom: Classroom, student: str, folder: Path) -> Task | None:
     with quiet():
         try:
             return make_task(classroom, student, folder)
-        except Exception:  # noqa: BLE001 - nbgrader's own pass meets it again, and says what it is
+        except Exception:
+            log.debug("%s: no task could be made of the work, so nbgrader saves it", student, exc_info=True)
             return None

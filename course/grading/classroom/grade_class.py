@@ -6,6 +6,7 @@ is lost when the grader is stopped, and then saved by this process alone.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -28,6 +29,8 @@ from course.grading.workers.worker_pool import crew, execute_all, most_workers
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task
+
+log = logging.getLogger(__name__)
 
 
 def grade_class(
@@ -110,6 +113,7 @@ class _Round:
         self.progress.begin(len(self.chosen))
         for choice in choose_all(self.classroom, self.chosen, self.force):
             self.notes[choice.student] = choice.notes
+            log.debug("%s: %s", choice.student, f"{choice.step}, as {choice.reason}" if choice.reason else choice.step)
             if choice.step == "execute" and choice.task is not None:
                 yield choice.student, choice.task
             else:
@@ -134,6 +138,7 @@ class _Round:
         from course.grading.execution.judged_outputs import with_earlier
 
         came = Outcome.from_bytes(outcome)
+        log.debug("%s: executed by %s in %.1f s %s", student, came.worker, came.seconds, came.fault or came.isolation)
         last = LastGrading(self.classroom, student)
         if self.stale and not came.fault and (fresh := last.fresh(task)):
             came = with_earlier(came, fresh, last.own_outputs())

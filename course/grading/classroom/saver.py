@@ -7,6 +7,7 @@ it anew from the result that is kept.
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Outcome, Task
+
+log = logging.getLogger(__name__)
 
 MOST = 8
 """Submissions in a transaction: who else writes to the gradebook waits a fraction of a second for it."""
@@ -104,17 +107,20 @@ class Saver:
             return
         try:
             scores = self._commit(group)
-        except Exception:  # noqa: BLE001 - of one of them, perhaps: nbgrader says whose, and what
+        except Exception:
+            log.debug("a transaction for %d submissions failed, so nbgrader saves each", len(group), exc_info=True)
             for one in group:
                 remove(one.beside)
                 yield self._by_nbgrader(one.finished.student, one.outcome, one.task)
         else:
+            log.debug("%s: saved in one transaction", ", ".join(one.finished.student for one in group))
             for one, known in zip(group, scores):
                 yield self._placed(one, known)
         finally:
             self.written = time.monotonic()
 
     def _by_nbgrader(self, student: str, outcome: Outcome | None, task: Task | None) -> Saved:
+        log.debug("%s: saved by nbgrader's converter", student)
         try:
             return Saved(student, outcome, reason=save(self.classroom, student, outcome, task))
         except OSError as error:
@@ -136,7 +142,8 @@ class Saver:
             write_files(finished.files, beside)
             for name in finished.files:
                 (beside / name).chmod(READ_ONLY)
-        except Exception:  # noqa: BLE001
+        except Exception:
+            log.debug("%s: our own steps failed, so nbgrader saves it", student, exc_info=True)
             with suppress(OSError):
                 remove(beside)
             return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import platform
 import shutil
 import tempfile
 import time
@@ -73,7 +74,7 @@ def _execute_once(task: Task) -> Outcome:
     names = exercises_in(nb)
     if task.engine and task.engine != (here := fingerprint(topics_of(checks_in(nb).values()))):
         return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
-    outcome = Outcome(b"", isolation=tier.label)
+    outcome = Outcome(b"", isolation=tier.label, worker=f"{platform.node()}:{os.getpid()}")
     try:
         examination = Examination(nb, names, task)
     except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine

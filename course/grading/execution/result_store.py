@@ -7,6 +7,7 @@ the grader loses at most what was running.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from course.files import write_atomically
 from course.grading.execution.task import Outcome, Task
+
+log = logging.getLogger(__name__)
 
 DAY = 86_400.0
 
@@ -45,7 +48,10 @@ class Store:
         path = self.path(task)
         try:
             outcome = Outcome.from_bytes(path.read_bytes())
-        except Exception:  # noqa: BLE001 - not there, or damaged, which zipfile has half a dozen ways to say
+        except FileNotFoundError:
+            return None
+        except Exception:
+            log.debug("%s cannot be read, so the work is executed again", path, exc_info=True)
             return None
         with contextlib.suppress(OSError):  # a folder for reading only
             os.utime(path)

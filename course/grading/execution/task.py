@@ -146,7 +146,8 @@ class Outcome:
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
     forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
     that is trained where the weights of the judged model are found, as its kernel tells them: see `weight_origin.py`;
-    `unfinished` has a sentence for each whose training a clock ended.
+    `unfinished` has a sentence for each whose training a clock ended. `worker` is the machine and the process that
+    executed it.
     """
 
     notebook: bytes
@@ -161,6 +162,7 @@ class Outcome:
     fault: str = ""
     origins: dict[str, str] = field(default_factory=dict)
     unfinished: dict[str, str] = field(default_factory=dict)
+    worker: str = ""
 
     @property
     def isolated(self) -> bool:

@@ -6,6 +6,7 @@ machine, cost another attempt and never a grade.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -29,6 +30,8 @@ from course.grading.machine.resources import cores_at_hand, memory_at_hand
 from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
 from course.grading.workers.start_early import FORKS, PRELOAD, begin_server, origin_of_workers
+
+log = logging.getLogger(__name__)
 
 EXPECTED = "expected"
 """Where, in a crew's folder, the keys to judge with are shared."""
@@ -121,7 +124,11 @@ class _Work:
     def _is_settled(self, name: str, outcome: bytes) -> bool:
         """Whether an attempt of its own was a job's last."""
         self.tries[name] += 1
-        return Outcome.from_bytes(outcome).final or self.tries[name] >= ATTEMPTS
+        came = Outcome.from_bytes(outcome)
+        if came.final or self.tries[name] >= ATTEMPTS:
+            return True
+        log.debug("%s: tried again, as %s", name, came.fault or "the judge failed")
+        return False
 
 
 def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+from course import cli
 from course.files import write_atomically
 from course.grading.cells import read_notebook
 from course.grading.classroom import saver
@@ -213,7 +216,7 @@ def test_a_course_with_ways_of_its_own_is_saved_by_nbgrader(line, tmp_path):
     assert not saves_as_ours(room.config)
 
 
-def test_what_fails_in_a_group_fails_alone(tmp_path, monkeypatch):
+def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
     root = make_course(tmp_path)
     for number in range(4):
         hand_in(root, f"s{number}", solved(root))
@@ -225,8 +228,15 @@ def test_what_fails_in_a_group_fails_alone(tmp_path, monkeypatch):
         return write(self, student, *others)
 
     monkeypatch.setattr(saver.TopicBook, "write", fail)
+    monkeypatch.chdir(root)
+    assert cli.main(["grade", NAME, "--workers", "2", "--log", "grader.log"]) == 0
     graded = grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)
     assert [work.scores.score for work in graded] == [graded[0].scores.score] * 4
+    log = (root / "grader.log").read_text("utf-8")
+    assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saver: a transaction for" in log
+    for student in ("s0", "s2"):
+        assert re.search(rf"grade_class: {student}: executed by {re.escape(platform.node())}:\d+ in \d", log)
+    assert "saver: s2: saved by nbgrader's converter" in log
     assert not [path for path in (root / "autograded").glob("*/.*") if path.is_dir()]
 
 
