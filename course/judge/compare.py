@@ -23,25 +23,27 @@ GROWTH, ROOM = 16, 2**18
 """An answer's numbers: so many times the reference's, and so many more, are examined."""
 
 
-def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
+def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
     """The first difference between what was expected in a case and what was seen; None when it passes."""
-    case = held.case
+    case = key_case.case
     if case.raises:
         return difference_where_an_error_is_right(case, seen)
     if seen.raised is not None:
         if is_in_place(seen):
             return explain_change(case, seen.mutated[0], signature)
         return explain_error(seen.raised, case, seen.outputs)
-    changed = explain_change(case, seen.mutated[0], signature) if seen.mutated and not held.expected.mutated else None
+    changed = (
+        explain_change(case, seen.mutated[0], signature) if seen.mutated and not key_case.expected.mutated else None
+    )
     if case.values:
-        found = values_differ(case, held.expected, seen)
+        found = values_differ(case, key_case.expected, seen)
         if found is not None:  # a gradient may be wrong because an input was changed
             return changed if changed and found.kind == "gradient" else found
     if changed:
         return changed
-    if outgrown(held, seen):
+    if outgrown(key_case, seen):
         return Difference("shape", "far more numbers came back than a right answer has")
-    outputs = beside_expected(held, seen)
+    outputs = beside_expected(key_case, seen)
     for use in case.laws:
         sentence = broken(use, outputs)
         if sentence:
@@ -49,21 +51,21 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
     return None
 
 
-def what_was_measured(held: KeyCase, seen: Recording) -> str:
+def what_was_measured(key_case: KeyCase, seen: Recording) -> str:
     """What the laws of a public case measured that are to be shown, with their bars; empty where there is nothing."""
-    if not held.case.public or seen.raised is not None or outgrown(held, seen):
+    if not key_case.case.public or seen.raised is not None or outgrown(key_case, seen):
         return ""
-    outputs = beside_expected(held, seen)
-    return " ".join(filter(None, (measured(use, outputs) for use in held.case.laws)))
+    outputs = beside_expected(key_case, seen)
+    return " ".join(filter(None, (measured(use, outputs) for use in key_case.case.laws)))
 
 
-def outgrown(held: KeyCase, seen: Recording) -> bool:
+def outgrown(key_case: KeyCase, seen: Recording) -> bool:
     """Whether an answer is so large that it is not examined: some laws compare everything with everything.
 
     A tensor counts with all its sizes, zeros as ones, since a law may make one of the same sizes.
     """
     extent = _extent(seen.outputs)
-    return extent > ROOM and extent > GROWTH * _extent(held.expected.outputs) + ROOM
+    return extent > ROOM and extent > GROWTH * _extent(key_case.expected.outputs) + ROOM
 
 
 def _extent(outputs: Outputs) -> int:
@@ -71,6 +73,6 @@ def _extent(outputs: Outputs) -> int:
     return sum(math.prod(max(size, 1) for size in shape) for shape in shapes)
 
 
-def beside_expected(held: KeyCase, seen: Recording) -> Outputs:
+def beside_expected(key_case: KeyCase, seen: Recording) -> Outputs:
     """The outputs of `seen` as the case's laws get them: with the reference's own where one looks at these, too."""
-    return {**seen.outputs, EXPECTED: held.expected.outputs} if held.is_relative else seen.outputs
+    return {**seen.outputs, EXPECTED: key_case.expected.outputs} if key_case.is_relative else seen.outputs

@@ -26,7 +26,7 @@ DEEPEST = 2
 """How deep lists within lists are described."""
 
 
-def what_came(held: KeyCase, seen: Recording, gap: Difference | None) -> tuple[str, str]:
+def what_came(key_case: KeyCase, seen: Recording, gap: Difference | None) -> tuple[str, str]:
     """What an answer gave in a case, and the kind and size of the right value, where that is known.
 
     Of several outputs it is the first that differs, by `gap`, else the last. Where laws alone decide, the reference is
@@ -35,9 +35,9 @@ def what_came(held: KeyCase, seen: Recording, gap: Difference | None) -> tuple[s
     name = (gap.output if gap else "") or (seen.raised.step if seen.raised else _last(seen))
     words = described(seen.outputs.get(name)) if seen.raised is None else f"raised {seen.raised.name:.80}"
     got = words if name in ("out", "") else f"{name:.40}: {words}"
-    if held.case.raises:
-        return got, f"raises {held.case.raises}"
-    expected = held.expected.outputs if held.is_compared else {}
+    if key_case.case.raises:
+        return got, f"raises {key_case.case.raises}"
+    expected = key_case.expected.outputs if key_case.is_compared else {}
     return got, kind_and_size(expected[name]) if name in expected else ""
 
 

@@ -144,23 +144,28 @@ def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], waverin
     return [p for p in telling if p not in raised_instead] if 2 * len(raised_instead) <= len(telling) else telling
 
 
-def _compares_several_numbers(held: KeyCase) -> bool:
+def _compares_several_numbers(key_case: KeyCase) -> bool:
     """Whether an answer to the case is compared in several numbers with places: two mistakes hardly agree in those."""
-    return held.case.values and any(map(_is_several_numbers, leaves(held.expected.outputs)))
+    return key_case.case.values and any(map(_is_several_numbers, leaves(key_case.expected.outputs)))
 
 
 def _is_several_numbers(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 1
 
 
-def _is_pass_fail(held: KeyCase) -> bool:
-    """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
-    return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
+def _is_pass_fail(key_case: KeyCase) -> bool:
+    """Whether an answer to the case is no more than right or wrong: laws alone judge it, or is True or False."""
+    return not key_case.case.values or isinstance(key_case.expected.outputs.get("out"), bool)
 
 
-def _raised_instead(held: KeyCase, name: str, seen: Recording) -> bool:
+def _raised_instead(key_case: KeyCase, name: str, seen: Recording) -> bool:
     """Whether a case that asks for values ended in an error, and the misconception has an answer to it."""
-    return held.case.values and not held.case.raises and seen.raised is not None and held.wrong(name).raised is None
+    return (
+        key_case.case.values
+        and not key_case.case.raises
+        and seen.raised is not None
+        and key_case.wrong(name).raised is None
+    )
 
 
 def says_nothing(seen: Recording) -> bool:
@@ -182,60 +187,60 @@ def _mistaken_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> b
     return any((_mistaken(key.cases[p], seen[p]) - mistaken[p]) & blamed for p in seen)
 
 
-def _mistaken(held: KeyCase, recording: Recording) -> set[Any]:
+def _mistaken(key_case: KeyCase, recording: Recording) -> set[Any]:
     """The questions, in a dict of answers that are True or False, with the wrong answer."""
-    asked, said = held.expected.outputs.get("out"), recording.outputs.get("out")
+    asked, said = key_case.expected.outputs.get("out"), recording.outputs.get("out")
     if not isinstance(asked, dict) or not isinstance(said, dict):
         return set()
     return {name for name, right in asked.items() if isinstance(right, bool) and said.get(name) is (not right)}
 
 
-def tells_apart(held: KeyCase, name: str) -> bool:
+def tells_apart(key_case: KeyCase, name: str) -> bool:
     """Whether the case fails for the misconception: asked for every wrong answer, found out once."""
-    told = _TOLD.setdefault(held, {})
+    told = _TOLD.setdefault(key_case, {})
     if name not in told:
-        told[name] = difference(held, held.wrong(name)) is not None
+        told[name] = difference(key_case, key_case.wrong(name)) is not None
     return told[name]
 
 
-def wavers(held: KeyCase, seen: Recording) -> bool:
+def wavers(key_case: KeyCase, seen: Recording) -> bool:
     """Whether the same call was answered differently: no misconception that answers the same explains that."""
-    laws = (use for use in held.case.laws if use.name == "repeats")
-    return any(examined(use, beside_expected(held, seen)) for use in laws)
+    laws = (use for use in key_case.case.laws if use.name == "repeats")
+    return any(examined(use, beside_expected(key_case, seen)) for use in laws)
 
 
-def shows(held: KeyCase, name: str, seen: Recording) -> bool:
+def shows(key_case: KeyCase, name: str, seen: Recording) -> bool:
     """Whether `seen` is what the misconception does in this case."""
-    wrong = held.wrong(name)
+    wrong = key_case.wrong(name)
     if wrong.raised is not None or seen.raised is not None:
         return wrong.raised is not None and seen.raised is not None and wrong.raised.name == seen.raised.name
     if bool(wrong.mutated) != bool(seen.mutated):
         return False
-    if held.case.values and not _same_values(held, wrong, seen):
+    if key_case.case.values and not _same_values(key_case, wrong, seen):
         return False
-    broken = _broken_laws(held, seen)
-    if _broken_laws(held, wrong) != broken:
+    broken = _broken_laws(key_case, seen)
+    if _broken_laws(key_case, wrong) != broken:
         return False
-    gap = _frequency_gap(held, name, seen)
-    besides = any(counts(held.case.laws[index], beside_expected(held, seen)) is None for index, _ in broken)
+    gap = _frequency_gap(key_case, name, seen)
+    besides = any(counts(key_case.case.laws[index], beside_expected(key_case, seen)) is None for index, _ in broken)
     return gap is None or gap < SAME_FREQUENCIES or besides
 
 
-def _same_error_message(held: KeyCase, name: str, seen: Recording) -> bool:
+def _same_error_message(key_case: KeyCase, name: str, seen: Recording) -> bool:
     """Whether both raised with the same message: an error alone is a misconception's only if it says the same."""
-    wrong = held.wrong(name)
+    wrong = key_case.wrong(name)
     return wrong.raised is not None and seen.raised is not None and wrong.raised.message == seen.raised.message
 
 
-def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
-    asked, known = held.expected.outputs, wrong.outputs
+def _same_values(key_case: KeyCase, wrong: Recording, seen: Recording) -> bool:
+    asked, known = key_case.expected.outputs, wrong.outputs
     outputs = {
         name: _in_the_form_known(known.get(name), asked.get(name), value) for name, value in seen.outputs.items()
     }
     seen = replace(seen, outputs=outputs)
     return (
-        values_differ(replace(held.case, laws=()), wrong, seen) is None
-        and values_differ(replace(held.case, laws=()), seen, wrong) is None
+        values_differ(replace(key_case.case, laws=()), wrong, seen) is None
+        and values_differ(replace(key_case.case, laws=()), seen, wrong) is None
     )
 
 
@@ -252,26 +257,26 @@ def _in_the_form_known(known: Any, asked: Any, value: Any) -> Any:
     return value.detach() if needless and isinstance(known, torch.Tensor) and not known.requires_grad else value
 
 
-def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, bool]]:
+def _broken_laws(key_case: KeyCase, recording: Recording) -> Sequence[tuple[int, bool]]:
     """Which laws are broken, and whether by what came: what cannot be examined shows no more than its kind.
 
     A law that counts is one of them where no other is broken: of texts that are all the same, how often a token comes
     is luck.
     """
-    outputs = beside_expected(held, recording)
-    found = [(use, examined(use, outputs)) for use in held.case.laws]
+    outputs = beside_expected(key_case, recording)
+    found = [(use, examined(use, outputs)) for use in key_case.case.laws]
     broken = [(index, sentence is not None) for index, (_, sentence) in enumerate(found) if sentence != ""]
     return [entry for entry in broken if counts(found[entry[0]][0], outputs) is None] or broken
 
 
-def _frequency_gap(held: KeyCase, name: str, seen: Recording) -> float | None:
+def _frequency_gap(key_case: KeyCase, name: str, seen: Recording) -> float | None:
     """Mean total variation between the misconception's table of draws and the student's; None without such a law.
 
     What two tables of one distribution differ by on average is taken off: it is much where little is drawn.
     """
     gaps = []
-    for use in held.case.laws:
-        mine, theirs = counts(use, held.wrong(name).outputs), counts(use, seen.outputs)
+    for use in key_case.case.laws:
+        mine, theirs = counts(use, key_case.wrong(name).outputs), counts(use, seen.outputs)
         if mine is not None and theirs is not None and mine.shape == theirs.shape:
             both = (mine.sum(-1) > 0) & (theirs.sum(-1) > 0)
             weight = (mine.sum(-1) + theirs.sum(-1)) * both

@@ -49,7 +49,7 @@ def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, R
         if gap is not None and gap.kind == "values" and position in seen
     }
     public = {position: pairs for position, pairs in wrong.items() if key.cases[position].case.public}
-    said = {**(_said(public) if len(public) < len(wrong) else {}), **_said(wrong)}
+    said = {**(_messages_by_case(public) if len(public) < len(wrong) else {}), **_messages_by_case(wrong)}
     where = _where_it_passes(key, found)
     told = list(found)
     for position, gap in enumerate(found):
@@ -75,7 +75,7 @@ def _alike(wrong: Mapping[int, Mapping[str, Pair]], position: int) -> list[Pair]
     return [pairs[place] for pairs in wrong.values() if place in pairs] if place is not None else []
 
 
-def _said(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
+def _messages_by_case(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
     """What is said of each case, by the first of its results of which a relation is known."""
     said: dict[int, str] = {}
     for place in dict.fromkeys(place for pairs in wrong.values() for place in pairs):

@@ -49,9 +49,9 @@ def judge(key: Key, respond: Respond, points: float, source: str = "", *, descri
     beside: list[tuple[str, str, str]] = []
     fault: Unanswered | None = None
     recording: Recording | None = None
-    for position, (held, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
+    for position, (key_case, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
         try:
-            if recording is None or not held.case.again:
+            if recording is None or not key_case.case.again:
                 recording = respond(script)
         except Unanswered as unanswered:
             fault = unanswered
@@ -61,10 +61,10 @@ def judge(key: Key, respond: Respond, points: float, source: str = "", *, descri
             break
         if recording.watched:
             return _forbidden(key, recording.watched, points)
-        found.append(gap := difference(held, recording, key.signature))
-        came = what_came(held, recording, gap) if describing else ("", "")
-        beside.append((what_was_measured(held, recording), *came))
-        if not outgrown(held, recording):
+        found.append(gap := difference(key_case, recording, key.signature))
+        came = what_came(key_case, recording, gap) if describing else ("", "")
+        beside.append((what_was_measured(key_case, recording), *came))
+        if not outgrown(key_case, recording):
             seen[position] = recording
     verdict = _decide(key, explained(key, found, seen), seen, fault, points)
     cases = tuple(
@@ -78,12 +78,14 @@ def _decide(
     key: Key, found: Sequence[Difference | None], seen: dict[int, Recording], fault: Unanswered | None, points: float
 ) -> Verdict:
     results, unasked = _results(key, found), key.cases[len(found) :]
-    total = sum(held.case.weight for held in key.cases)
+    total = sum(key_case.case.weight for key_case in key.cases)
     earned = sum(result.weight for result in results if result.passed)
     score = min(points, round(points * earned / total, 2)) if total else 0.0
     gaps = [gap for gap in found if gap is not None]
     if fault is not None:
-        left = tuple(CaseResult(held.case.title, False, held.case.public, held.case.weight) for held in unasked)
+        left = tuple(
+            CaseResult(key_case.case.title, False, key_case.case.public, key_case.case.weight) for key_case in unasked
+        )
         return Verdict(key.name, fault.kind, score, points, str(fault), cases=results, unreached=left)
     if not gaps:
         return Verdict(key.name, "passed", points, points, cases=results)
@@ -110,7 +112,7 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
 
     First go cases that count together with others, then public ones, which can be looked up, then errors.
     """
-    asked = [held.case for held in key.cases]
+    asked = [key_case.case for key_case in key.cases]
     came = list(zip(asked, found, strict=False))
     failed = {case.title for case in asked} - {case.title for case, gap in came if gap is None}
     results = [_result(case, gap.message if gap else "", failed) for case, gap in came]

@@ -122,7 +122,7 @@ def _ground(verdict: Verdict) -> str:
     if verdict.by_hand:
         fails = f"It uses your `{verdict.rests_on}`, which fails."
         return f"{fails} Your instructor decides whether this solution is right except for that."
-    if verdict.but_for_that:
+    if verdict.correct_given_prerequisite:
         right = f"This solution is right except for your `{verdict.rests_on}` above."
         other = points(round(verdict.points - verdict.score, 2))
         follows = f"So you get the other {other} points back." if verdict.keeps else f"It loses {other} points."

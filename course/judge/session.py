@@ -26,8 +26,8 @@ from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
 from .expected import expected
-from .ground import following, ground_of, grounded
 from .judging import Unanswered, judge
+from .prerequisite import failing_prerequisite, knowing_prerequisite, with_prerequisite
 from .report import text
 from .verdict import Verdict
 
@@ -214,24 +214,28 @@ class Session:
 
         try:
             source = self.sources.get(name, "")
-            key, ground = self._key(exercise, source)
+            key, prerequisite = self._key(exercise, source)
             deadline = time.monotonic() + self.seconds
-            return grounded(judge(key, respond, exercise.points, source, describing=True), ground, key, source)
+            return with_prerequisite(
+                judge(key, respond, exercise.points, source, describing=True), prerequisite, key, source
+            )
         except Exception as fault:  # noqa: BLE001 - ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
 
-    def ground_of(self, name: str, source: str) -> str:
+    def failing_prerequisite(self, name: str, source: str) -> str:
         """Return the failing exercise that an answer rests on by its text; empty for none."""
-        return ground_of(name, source, self.verdicts, self.written)
+        return failing_prerequisite(name, source, self.verdicts, self.written)
 
     def _key(self, exercise: Exercise, source: str) -> tuple[Key, str]:
         """What is expected of an answer, and the failing answer that it rests on, if any."""
-        ground = self.ground_of(exercise.name, source) or self.ground_of(exercise.name, self._checked)
+        prerequisite = self.failing_prerequisite(exercise.name, source) or self.failing_prerequisite(
+            exercise.name, self._checked
+        )
         key = expected(exercise, self.seed)
-        if ground and (mistake := self.verdicts[ground].misconception):
-            key = following(key, exercise, self.find(ground), mistake)
-        return key, ground
+        if prerequisite and (mistake := self.verdicts[prerequisite].misconception):
+            key = knowing_prerequisite(key, exercise, self.find(prerequisite), mistake)
+        return key, prerequisite
 
 
 def _request(script: Script) -> bytes:

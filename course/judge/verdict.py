@@ -46,8 +46,9 @@ class Verdict:
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
     hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
     `unconfirmed` says that hidden cases rule out what `check` says of the public ones;
-    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself; `but_for_that` says that
-    this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
+    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself;
+    `correct_given_prerequisite` says that this answer was seen to be right otherwise, `cannot_tell` that only a person
+    can say whether it is.
     `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
     themselves, `earned` what the answer gets under that setting.
     `notes` say how the answer was examined where its notebook would have it otherwise, and what stood in its way.
@@ -64,7 +65,7 @@ class Verdict:
     hint: str = ""
     convention: str = ""
     rests_on: str = ""
-    but_for_that: bool = False
+    correct_given_prerequisite: bool = False
     cannot_tell: bool = False
     follow_through: FollowThrough = "lose"
     unconfirmed: bool = False
@@ -76,7 +77,7 @@ class Verdict:
     @property
     def keeps(self) -> bool:
         """Whether it gets all its points though tests fail, because it is right but for an earlier mistake."""
-        return self.follow_through == "keep" and self.but_for_that and not self.cannot_tell
+        return self.follow_through == "keep" and self.correct_given_prerequisite and not self.cannot_tell
 
     @property
     def by_hand(self) -> bool:

@@ -19,8 +19,8 @@ from ..exercise.settings import NOTES, as_examined
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
-from ..judge.ground import ground_of, grounded
 from ..judge.judging import judge
+from ..judge.prerequisite import failing_prerequisite, with_prerequisite
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
 from ..source import is_stub
@@ -121,8 +121,8 @@ def check(name: str, answer: Any) -> None:
         raise slip(stopped)  # noqa: B904  # the same, and not another
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
-        ground = ground_of(name, _made_of(answer), _standing(find_item(name)[0]), _written())
-        verdict = grounded(verdict, ground, key(name))
+        prerequisite = failing_prerequisite(name, _made_of(answer), _standing(find_item(name)[0]), _written())
+        verdict = with_prerequisite(verdict, prerequisite, key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)

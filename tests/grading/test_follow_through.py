@@ -127,7 +127,7 @@ def test_an_answer_rests_on_what_given_cells_call(tmp_path, softmax):
     answers({**softmax, ATTENTION: uses})(nb)
     outcome = Outcome.from_bytes(execute(Task(NAME, notebook_bytes(nb)).to_bytes()))
     (verdict,) = [verdict for verdict in outcome.verdicts if verdict.exercise == ATTENTION]
-    assert (verdict.rests_on, verdict.but_for_that) == ("softmax", softmax is SHARES)
+    assert (verdict.rests_on, verdict.correct_given_prerequisite) == ("softmax", softmax is SHARES)
 
 
 def test_a_task_that_an_earlier_mistake_kept_from_training_rests_on_it():

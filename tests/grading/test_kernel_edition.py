@@ -231,7 +231,7 @@ FIRST_CELLS = {
         "course.judge.explain_error",
         "course.judge.explain_values",
         "course.judge.relation",
-        "course.judge.ground",
+        "course.judge.prerequisite",
         "course.judge.judging",
         "course.judge.report",
     ),

@@ -12,8 +12,8 @@ from course.exercise import call, exercise
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.judge.ground import following, grounded
 from course.judge.judging import judge
+from course.judge.prerequisite import knowing_prerequisite, with_prerequisite
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
@@ -225,9 +225,9 @@ def by_values(rng):
 
 @pytest.mark.parametrize(("asked", "becomes"), [(by_values, "kept"), (by_a_law, "by hand")])
 def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
-    key = following(key_of(asked, 5), asked, of_shares, "unscaled")
+    key = knowing_prerequisite(key_of(asked, 5), asked, of_shares, "unscaled")
     verdict = judge(key, lambda script: run(script, lambda x: x.exp().flip(-1)), 3)
-    assert what_of(grounded(verdict, "shares", key, "def shares_backwards(x): ...")) == becomes
+    assert what_of(with_prerequisite(verdict, "shares", key, "def shares_backwards(x): ...")) == becomes
 
 
 @pytest.mark.parametrize(
@@ -235,13 +235,13 @@ def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
     [
         (
             "lose",
-            {"but_for_that": True},
+            {"correct_given_prerequisite": True},
             "This solution is right except for your `softmax` above. It loses 1.5 points",
             "0.5 of 2",
         ),
         (
             "keep",
-            {"but_for_that": True},
+            {"correct_given_prerequisite": True},
             "This solution is right except for your `softmax` above. So you get the other 1.5 points back",
             "2 of 2",
         ),

@@ -112,7 +112,9 @@ def test_checks_that_did_not_run_are_in_the_sum():
 
 def test_an_answer_that_keeps_its_points_is_told_what_its_checks_give():
     verdict = judged(evenly, right_for(2, 5))
-    kept = Verdict.from_dict({**verdict.to_dict(), "rests_on": "softmax", "but_for_that": True}).under("keep")
+    kept = Verdict.from_dict({**verdict.to_dict(), "rests_on": "softmax", "correct_given_prerequisite": True}).under(
+        "keep"
+    )
     said = text(kept)
     assert "4 of 4 points" in said and "4 points × 3/4 = 3." in said and "get the other 1 points back" in said
 

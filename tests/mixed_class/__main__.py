@@ -133,7 +133,7 @@ def _result(root: Path, topic: str, work: Any) -> dict[str, Any]:
             verdict["score"],
             verdict["misconception"],
             verdict["rests_on"],
-            verdict["but_for_that"],
+            verdict["correct_given_prerequisite"],
         ]
         for name, verdict in sorted(kept.items())
     }

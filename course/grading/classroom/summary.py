@@ -119,10 +119,13 @@ def followed_through(graded: Sequence[Graded]) -> list[str]:
                 waits[name, verdict.rests_on].append(work.student)
     return [
         *(
-            f"{name}: right but for {ground}, keeps its points: {', '.join(who)}"
-            for (name, ground), who in keeps.items()
+            f"{name}: right but for {prerequisite}, keeps its points: {', '.join(who)}"
+            for (name, prerequisite), who in keeps.items()
         ),
-        *(f"{name}: rests on {ground}, for you to grade: {', '.join(who)}" for (name, ground), who in waits.items()),
+        *(
+            f"{name}: rests on {prerequisite}, for you to grade: {', '.join(who)}"
+            for (name, prerequisite), who in waits.items()
+        ),
     ]
 
 

@@ -131,9 +131,9 @@ class Examination:
         assert self.session is not None
         for before in range(self._place_of_answer(verdict.exercise), index):
             missed = UNDEFINED.fullmatch(self.ends.get(before, CellEnd()).evalue)
-            if missed and (ground := self.session.ground_of(verdict.exercise, missed[1])):
+            if missed and (prerequisite := self.session.failing_prerequisite(verdict.exercise, missed[1])):
                 untold = not is_stub(self._sources()[verdict.exercise])
-                return replace(verdict, rests_on=ground, cannot_tell=untold)
+                return replace(verdict, rests_on=prerequisite, cannot_tell=untold)
         return verdict
 
     def _place_of_answer(self, name: str) -> int:

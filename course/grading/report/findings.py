@@ -51,8 +51,8 @@ class Success:
 
     Where `counts` is false it has no points, and nobody has all or none of them.
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
-    and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
-    right otherwise, `kept` those that get their points nevertheless, `waiting` those for a person to decide.
+    and `grounds` the earlier exercises whose failing answers these rest on; `correct_given_prerequisite` those of them
+    that are right otherwise, `kept` those that get their points nevertheless, `waiting` those for a person to decide.
     """
 
     item: Item
@@ -63,7 +63,7 @@ class Success:
     mean: float | None
     kinds: dict[str, int]
     grounds: dict[str, int]
-    but_for_that: dict[str, int]
+    correct_given_prerequisite: dict[str, int]
     kept: dict[str, int]
     waiting: dict[str, int]
     counts: bool = True
@@ -285,7 +285,7 @@ def success_of(item: Item, scored: Sequence[Graded]) -> Success:
     counts = any(work.scores and work.scores.maxima.get(item.name) for work in scored)
     shares: list[float] = []
     kinds, grounds = Counter[str](), Counter[str]()
-    but_for_that, kept, waiting = Counter[str](), Counter[str](), Counter[str]()
+    correct_given_prerequisite, kept, waiting = Counter[str](), Counter[str](), Counter[str]()
     for work in scored:
         assert work.scores is not None
         if item.name not in work.scores.maxima:
@@ -295,7 +295,7 @@ def success_of(item: Item, scored: Sequence[Graded]) -> Success:
         if verdict is not None and verdict.kind != "passed":
             kinds[verdict.kind] += 1
             grounds[verdict.rests_on] += bool(verdict.rests_on)
-            but_for_that[verdict.rests_on] += verdict.but_for_that and not verdict.by_hand
+            correct_given_prerequisite[verdict.rests_on] += verdict.correct_given_prerequisite and not verdict.by_hand
             kept[verdict.rests_on] += verdict.keeps
             waiting[verdict.rests_on] += item.name in work.scores.waiting
         if score is None or item.name in work.scores.waiting:
@@ -306,5 +306,10 @@ def success_of(item: Item, scored: Sequence[Graded]) -> Success:
         shares.append(score / most)
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
-    rests = {"grounds": +grounds, "but_for_that": +but_for_that, "kept": +kept, "waiting": +waiting}
+    rests = {
+        "grounds": +grounds,
+        "correct_given_prerequisite": +correct_given_prerequisite,
+        "kept": +kept,
+        "waiting": +waiting,
+    }
     return Success(item, full, some, none, undecided, mean, dict(kinds), **rests, counts=counts)

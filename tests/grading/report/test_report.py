@@ -141,7 +141,7 @@ def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_
         path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
         graded = json.loads(path.read_text())
         graded["metadata"]["course"]["verdicts"]["attention_for_one"].update(
-            kind="wrong", rests_on="softmax", but_for_that=right
+            kind="wrong", rests_on="softmax", correct_given_prerequisite=right
         )
         path.chmod(0o644)
         path.write_text(json.dumps(graded))

@@ -117,7 +117,7 @@ def _text(*verdicts):
 
 
 def test_a_course_may_keep_points_that_an_earlier_mistake_would_take():
-    verdict = Verdict("attention_for_one", "wrong", 0, 2, rests_on="softmax", but_for_that=True)
+    verdict = Verdict("attention_for_one", "wrong", 0, 2, rests_on="softmax", correct_given_prerequisite=True)
     assert "0 of 2 points, in 3 s" in _text(verdict) and "2 of 2 points, in 3 s" in _text(verdict.under("keep"))
 
 

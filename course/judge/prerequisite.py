@@ -22,11 +22,11 @@ from .diagnose import says_nothing
 from .judging import judge
 from .verdict import Verdict
 
-FOLLOWS = "right but for its ground"
+CORRECT_OTHERWISE = "right but for its prerequisite"
 """What a key calls the answer that is right but for the earlier one it calls."""
 
 
-def ground_of(
+def failing_prerequisite(
     name: str, source: str, earlier: Mapping[str, Verdict], written: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """Return the exercise that the answer to `name` rests on: one that it uses, and that fails; empty for none.
@@ -42,20 +42,20 @@ def ground_of(
     return ""
 
 
-def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> Key:
+def knowing_prerequisite(key: Key, exercise: Exercise, prerequisite: Exercise, mistake: str) -> Key:
     """`key` that also knows the answer which is right but for the `mistake` in what it calls.
 
     It comes first: where a mistake of the exercise's own would look the same, the one that was seen explains it.
     """
-    wrong = {known.name: known.wrong for known in ground.misconceptions}.get(mistake)
-    answer = wrong and answer_with(exercise.reference, ground.reference, wrong)
+    wrong = {known.name: known.wrong for known in prerequisite.misconceptions}.get(mistake)
+    answer = wrong and answer_with(exercise.reference, prerequisite.reference, wrong)
     if answer is None:
         return key
     cases: list[KeyCase] = []
-    for held in key.cases:
-        wrong = cases[-1].wrong if cases and held.case.again else _wrong_too(held, answer)
-        cases.append(replace(held, wrong=wrong))
-    return replace(key, cases=tuple(cases), misconceptions=(Known(FOLLOWS, ""), *key.misconceptions))
+    for key_case in key.cases:
+        wrong = cases[-1].wrong if cases and key_case.case.again else _wrong_too(key_case, answer)
+        cases.append(replace(key_case, wrong=wrong))
+    return replace(key, cases=tuple(cases), misconceptions=(Known(CORRECT_OTHERWISE, ""), *key.misconceptions))
 
 
 @cache
@@ -74,43 +74,45 @@ def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Calla
     return getattr(module, reference.__name__, None)
 
 
-def grounded(verdict: Verdict, ground: str, key: Key, source: str = "") -> Verdict:
-    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that.
+def with_prerequisite(verdict: Verdict, prerequisite: str, key: Key, source: str = "") -> Verdict:
+    """`verdict`, and where it fails, the exercise it rests on, `prerequisite`, and whether it is right but for that.
 
     The judge cannot tell where the answer's `source` is written and not seen to be right but for that. It knows nothing
     of a mistake without a name, and what a known one comes to depends on how an answer calls it.
     """
-    follows = verdict.misconception == FOLLOWS
+    follows = verdict.misconception == CORRECT_OTHERWISE
     if follows:
         verdict = replace(verdict, misconception="")
-    if not ground or verdict.kind in ("passed", "forbidden", "not-graded"):
+    if not prerequisite or verdict.kind in ("passed", "forbidden", "not-graded"):
         return verdict
     right = follows and _explains_all(key, verdict)
     untold = not is_stub(source) and not (right and _shows_values(key, verdict))
-    return replace(verdict, rests_on=ground, but_for_that=right, cannot_tell=untold)
+    return replace(verdict, rests_on=prerequisite, correct_given_prerequisite=right, cannot_tell=untold)
 
 
 def _explains_all(key: Key, verdict: Verdict) -> bool:
-    """Whether the answer that is right but for its ground fails in the same cases, and in one by a value.
+    """Whether the answer that is right but for its prerequisite fails in the same cases, and in one by a value.
 
     Whoever does no more than call what raises an error raises it, too.
     """
-    said = (held.wrong(FOLLOWS) for held in key.cases if not held.case.again)
+    said = (key_case.wrong(CORRECT_OTHERWISE) for key_case in key.cases if not key_case.case.again)
     other = judge(key, lambda _: next(said), verdict.points)
     pairs = list(zip(key.cases, verdict.cases, other.cases, strict=True))
-    shown = any(held.wrong(FOLLOWS).raised is None for held, case, _ in pairs if not case.passed)
+    shown = any(key_case.wrong(CORRECT_OTHERWISE).raised is None for key_case, case, _ in pairs if not case.passed)
     return shown and all(case.passed == follows.passed for _, case, follows in pairs)
 
 
 def _shows_values(key: Key, verdict: Verdict) -> bool:
-    """Whether the answer that is right but for its ground fails by a value, and gives some that say anything.
+    """Whether the answer that is right but for its prerequisite fails by a value, and gives some that say anything.
 
     Laws can be broken by many a mistake, and what is infinite or NaN comes of many.
     """
-    compared = [held for held in key.cases if held.case.values and held.wrong(FOLLOWS).raised is None]
+    compared = [
+        key_case for key_case in key.cases if key_case.case.values and key_case.wrong(CORRECT_OTHERWISE).raised is None
+    ]
     failed = {case.title for case in verdict.cases if not case.passed}
-    by_value = any(held.case.title in failed for held in compared)
-    return by_value and not all(says_nothing(held.wrong(FOLLOWS)) for held in compared)
+    by_value = any(key_case.case.title in failed for key_case in compared)
+    return by_value and not all(says_nothing(key_case.wrong(CORRECT_OTHERWISE)) for key_case in compared)
 
 
 def _called_in_the_end(source: str, exercises: Container[str], written: Mapping[str, str]) -> set[str]:
@@ -141,7 +143,7 @@ def _fails(verdict: Verdict) -> bool:
     return verdict.kind not in ("passed", "not-graded")
 
 
-def _wrong_too(held: KeyCase, answer: Callable[..., Any]) -> Wrong:
-    """`held.wrong`, which knows what `answer` does, too."""
-    follows = cache(lambda: run(held.case.script(), answer))
-    return lambda name: follows() if name == FOLLOWS else held.wrong(name)
+def _wrong_too(key_case: KeyCase, answer: Callable[..., Any]) -> Wrong:
+    """`key_case.wrong`, which knows what `answer` does, too."""
+    follows = cache(lambda: run(key_case.case.script(), answer))
+    return lambda name: follows() if name == CORRECT_OTHERWISE else key_case.wrong(name)

@@ -14,8 +14,14 @@ from course import check
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import exercises, find
-from course.judge.ground import FOLLOWS, answer_with, following, ground_of, grounded
 from course.judge.judging import judge
+from course.judge.prerequisite import (
+    CORRECT_OTHERWISE,
+    answer_with,
+    failing_prerequisite,
+    knowing_prerequisite,
+    with_prerequisite,
+)
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
@@ -41,12 +47,12 @@ def wrong(name, **more):
 @pytest.mark.parametrize("kind", ["partial", "wrong", "error", "time", "memory", "missing"])
 def test_what_an_answer_calls_and_fails_is_its_ground(kind):
     earlier = {"softmax": wrong("softmax"), "rnn_cell": Verdict("rnn_cell", kind, 0, 2)}
-    assert ground_of("rnn_forward", FORWARD, earlier) == "rnn_cell"
+    assert failing_prerequisite("rnn_forward", FORWARD, earlier) == "rnn_cell"
 
 
 @pytest.mark.parametrize("kind", ["passed", "not-graded"])
 def test_what_stands_is_no_ground_for_a_failure(kind):
-    assert not ground_of("rnn_forward", FORWARD, {"rnn_cell": Verdict("rnn_cell", kind, 2, 2)})
+    assert not failing_prerequisite("rnn_forward", FORWARD, {"rnn_cell": Verdict("rnn_cell", kind, 2, 2)})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_what_stands_is_no_ground_for_a_failure(kind):
 )
 def test_there_is_no_ground_where_nothing_is_called(source):
     earlier = {"rnn_cell": wrong("rnn_cell"), "rnn_forward": wrong("rnn_forward")}
-    assert not ground_of("rnn_forward", source, earlier)
+    assert not failing_prerequisite("rnn_forward", source, earlier)
 
 
 THROUGH = {
@@ -87,8 +93,8 @@ THROUGH = {
 
 @pytest.mark.parametrize(("source", "given"), THROUGH.values(), ids=THROUGH)
 def test_what_an_answer_calls_through_given_cells_is_its_ground(source, given):
-    assert ground_of("GPT", source, {"f": wrong("f")}, definitions(given)) == "f"
-    assert not ground_of("GPT", source, {"f": wrong("f")})
+    assert failing_prerequisite("GPT", source, {"f": wrong("f")}, definitions(given)) == "f"
+    assert not failing_prerequisite("GPT", source, {"f": wrong("f")})
 
 
 @pytest.mark.parametrize(
@@ -104,20 +110,20 @@ def test_what_an_answer_calls_through_given_cells_is_its_ground(source, given):
 )
 def test_a_name_that_means_something_else_leads_to_no_ground(source, given):
     earlier = {"f": wrong("f"), "between": Verdict("between", "passed", 2, 2)}
-    assert not ground_of("GPT", source, earlier, definitions(given))
+    assert not failing_prerequisite("GPT", source, earlier, definitions(given))
 
 
 def test_told_is_where_it_begins():
     earlier = {"rnn_cell": wrong("rnn_cell"), "rnn_forward": wrong("rnn_forward", rests_on="rnn_cell")}
-    assert ground_of("bptt", BACK, earlier) == "rnn_cell"
+    assert failing_prerequisite("bptt", BACK, earlier) == "rnn_cell"
     earlier["rnn_cell"] = Verdict("rnn_cell", "passed", 2, 2)  # mended, and what rests on it not checked again
-    assert not ground_of("bptt", BACK, earlier)
+    assert not failing_prerequisite("bptt", BACK, earlier)
 
 
 @pytest.mark.parametrize("kind", ["passed", "forbidden", "not-graded"])
 def test_what_does_not_fail_by_it_is_not_blamed_on_anything(kind):
     verdict = Verdict("rnn_forward", kind, 0, 3)
-    assert grounded(verdict, "rnn_cell", key_of(find("rnn_forward"), public_only=True)) == verdict
+    assert with_prerequisite(verdict, "rnn_cell", key_of(find("rnn_forward"), public_only=True)) == verdict
 
 
 def test_the_report_says_where_to_begin_before_any_hint():
@@ -125,7 +131,7 @@ def test_the_report_says_where_to_begin_before_any_hint():
     for said in (text(verdict), html(verdict)):
         assert said.index("rnn_cell") < said.index("Fix that first") < said.index("Does the state move?")
     assert "This solution is right except for your `rnn_cell`" in text(
-        wrong("bptt", rests_on="rnn_cell", but_for_that=True)
+        wrong("bptt", rests_on="rnn_cell", correct_given_prerequisite=True)
     )
     assert Verdict.from_dict(verdict.to_dict()) == verdict
 
@@ -153,42 +159,44 @@ THE_SAME = {
 
 @pytest.mark.parametrize(("name", "called"), PAIRS)
 def test_the_reference_on_a_mistaken_ground_is_right_but_for_that(name, called):
-    exercise, ground = find(name), find(called)
+    exercise, prerequisite = find(name), find(called)
     plain, reference = key_of(exercise, 5), exercise.reference
     seen = 0
-    for mistake in ground.misconceptions:
-        key = following(plain, exercise, ground, mistake.name)
-        answer = answer_with(reference, ground.reference, mistake.wrong)
-        verdict = grounded(judge(key, lambda script, answer=answer: run(script, answer), 3), called, key)
-        seen += verdict.but_for_that
-        assert verdict.misconception != FOLLOWS and (verdict.kind == "passed") != (verdict.rests_on == called)
-        assert grounded(judge(key, lambda script: run(script, reference), 3), called, key).kind == "passed"
+    for mistake in prerequisite.misconceptions:
+        key = knowing_prerequisite(plain, exercise, prerequisite, mistake.name)
+        answer = answer_with(reference, prerequisite.reference, mistake.wrong)
+        verdict = with_prerequisite(judge(key, lambda script, answer=answer: run(script, answer), 3), called, key)
+        seen += verdict.correct_given_prerequisite
+        assert verdict.misconception != CORRECT_OTHERWISE and (verdict.kind == "passed") != (verdict.rests_on == called)
+        assert with_prerequisite(judge(key, lambda script: run(script, reference), 3), called, key).kind == "passed"
     assert seen, "no mistake in what is called is ever recognised in what calls it"
 
 
 @pytest.mark.parametrize(("name", "called"), PAIRS)
 def test_a_mistake_of_its_own_is_not_right_but_for_another(name, called):
-    exercise, ground = find(name), find(called)
-    key = following(key_of(exercise, 5), exercise, ground, ground.misconceptions[0].name)
+    exercise, prerequisite = find(name), find(called)
+    key = knowing_prerequisite(key_of(exercise, 5), exercise, prerequisite, prerequisite.misconceptions[0].name)
     for mistake in exercise.misconceptions:
         verdict = judge(key, recorded(key, mistake.name), 3)
-        assert grounded(verdict, called, key).but_for_that == (mistake.name in THE_SAME), mistake.name
+        assert with_prerequisite(verdict, called, key).correct_given_prerequisite == (mistake.name in THE_SAME), (
+            mistake.name
+        )
 
 
 def test_who_only_calls_what_raises_has_shown_nothing():
-    exercise, ground = find("multi_head_attention"), find("split_heads")
-    left_behind = next(known for known in ground.misconceptions if known.name == "heads_left_behind_the_words")
-    key = following(key_of(exercise, 5), exercise, ground, left_behind.name)
-    answer = answer_with(exercise.reference, ground.reference, left_behind.wrong)
-    verdict = grounded(judge(key, lambda script: run(script, answer), 3), "split_heads", key)
-    assert verdict.kind == "error" and verdict.rests_on and not verdict.but_for_that
+    exercise, prerequisite = find("multi_head_attention"), find("split_heads")
+    left_behind = next(known for known in prerequisite.misconceptions if known.name == "heads_left_behind_the_words")
+    key = knowing_prerequisite(key_of(exercise, 5), exercise, prerequisite, left_behind.name)
+    answer = answer_with(exercise.reference, prerequisite.reference, left_behind.wrong)
+    verdict = with_prerequisite(judge(key, lambda script: run(script, answer), 3), "split_heads", key)
+    assert verdict.kind == "error" and verdict.rests_on and not verdict.correct_given_prerequisite
 
 
 def test_a_mistake_nobody_knows_and_a_ground_elsewhere_say_nothing():
     exercise = find("bptt")
     key = key_of(exercise, 5)
-    assert following(key, exercise, find("rnn_cell"), "unheard_of") is key
-    assert following(key, exercise, find("softmax"), find("softmax").misconceptions[0].name) is key
+    assert knowing_prerequisite(key, exercise, find("rnn_cell"), "unheard_of") is key
+    assert knowing_prerequisite(key, exercise, find("softmax"), find("softmax").misconceptions[0].name) is key
 
 
 def softmax(x, dim):
@@ -204,8 +212,10 @@ def attention_in_reverse(query, keys, values):
     return softmax(keys @ query / keys.shape[-1] ** 0.5, 0) @ values.flip(0)
 
 
-@pytest.mark.parametrize(("answer", "but_for_that"), [(attention_for_one, True), (attention_in_reverse, False)])
-def test_at_grading(monkeypatch, tmp_path, answer, but_for_that):
+@pytest.mark.parametrize(
+    ("answer", "correct_given_prerequisite"), [(attention_for_one, True), (attention_in_reverse, False)]
+)
+def test_at_grading(monkeypatch, tmp_path, answer, correct_given_prerequisite):
     monkeypatch.chdir(tmp_path)
     sources = {"softmax": inspect.getsource(softmax), "attention_for_one": inspect.getsource(answer)}
     with Session(find, seed=5, sources=sources) as session:
@@ -216,7 +226,7 @@ def test_at_grading(monkeypatch, tmp_path, answer, but_for_that):
             session.leave()
     first, second = session.verdicts.values()
     assert first.misconception and not first.rests_on
-    assert (second.rests_on, second.but_for_that) == ("softmax", but_for_that)
+    assert (second.rests_on, second.correct_given_prerequisite) == ("softmax", correct_given_prerequisite)
 
 
 @pytest.fixture
@@ -331,7 +341,7 @@ def counting(right, called: list[str]):
 
 
 @pytest.mark.parametrize(
-    ("name", "ground"),
+    ("name", "prerequisite"),
     [
         ("GPT", "rms_norm"),
         ("gpt_task", "GPT"),
@@ -343,13 +353,15 @@ def counting(right, called: list[str]):
         ("linear_time_task", "selective_scan"),
     ],
 )
-def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, ground):
+def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, prerequisite):
     topic = find_item(name)[0]
     (check_cell,) = (cell for cell in cells(topic) if cell.startswith(f' check="{name}"'))
     sources = answered(topic)[name], check_cell.partition("\n")[2]
     earlier = {item.name: Verdict(item.name, "passed", 2, 2) for item in topic.items if item.name != name}
-    earlier[ground] = wrong(ground)
-    assert [found for source in sources if (found := ground_of(name, source, earlier, given(topic)))] == [ground]
+    earlier[prerequisite] = wrong(prerequisite)
+    assert [found for source in sources if (found := failing_prerequisite(name, source, earlier, given(topic)))] == [
+        prerequisite
+    ]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
@@ -358,12 +370,14 @@ def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
     declared, written = {exercise.name: exercise for exercise in exercises(topic)}, given(topic)
     for name, source in answered(topic).items():
         earlier = [*declared][: [*declared].index(name)] if name in declared else []
-        for ground in (other for other in earlier if ground_of(name, source, {other: wrong(other)}, written)):
+        for prerequisite in (
+            other for other in earlier if failing_prerequisite(name, source, {other: wrong(other)}, written)
+        ):
             called: list[str] = []
-            counted = counting(declared[ground].reference, called)
-            answer = answer_with.__wrapped__(declared[name].reference, declared[ground].reference, counted)
+            counted = counting(declared[prerequisite].reference, called)
+            answer = answer_with.__wrapped__(declared[name].reference, declared[prerequisite].reference, counted)
             if answer is None:
                 continue
             for case in declared[name].cases(5):
                 run(case.script(declared[name].forbidden), answer)
-            assert bool(called) != ((name, ground) in ELSEWHERE), (name, ground)
+            assert bool(called) != ((name, prerequisite) in ELSEWHERE), (name, prerequisite)
