@@ -525,7 +525,7 @@ def _starting_alone(command: argparse.ArgumentParser) -> None:
 def _looking_at_oneself(command: argparse.ArgumentParser) -> None:
     where = "folder with your notebooks (default: this one, the one above, or the only one in it)"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
-    chosen = "choose a path for six weeks, language, vision or efficiency, and remember it (\"\": choose none)"
+    chosen = 'choose a path for six weeks, language, vision or efficiency, and remember it ("": choose none)'
     command.add_argument("--path", metavar="NAME", help=chosen)
     page = "write a page to show instead: what you did, with which results, and when"
     command.add_argument("--page", type=Path, metavar="FILE", help=page)

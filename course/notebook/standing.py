@@ -94,7 +94,7 @@ def state_of(item: Item, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, s
 def _state_of_question(facts: Mapping[str, Any]) -> tuple[str, str]:
     met, of = facts.get("met"), facts.get("criteria")
     if isinstance(met, str) and isinstance(of, int):
-        return "none", f"meets {len(met)} of {of} criteria, you say"
+        return "none", f"meets {len(met)} of {of} criteria, self-marked"
     return "none", "read by a person" if OUTLINE is not None else "yours to mark, by rubric"
 
 
