@@ -29,7 +29,7 @@ from collections import Counter
 
 import torch
 
-from course import check, data, hint, predict, progress, show
+from course import check, data, hint, predict, progress, rubric, show
 
 # %% [markdown]
 # ## The text
@@ -548,6 +548,9 @@ show.markov_ngrams.writer(models, alphabet)
 # window remains out of reach, for example the subject of the sentence, a bracket that was opened, or the topic. And a context that differs in one character is
 # a different context, so the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of windows, and
 # words that have something in common.
+
+# %%
+rubric("markov_ngrams_question")
 
 # %% [markdown]
 # ## What you built

@@ -27,7 +27,7 @@ from collections import Counter
 import torch
 from torch import Tensor, nn
 
-from course import check, data, fit, hint, predict, progress, show
+from course import check, data, fit, hint, predict, progress, rubric, show
 from course.data import grammar
 
 # %% [markdown]
@@ -537,6 +537,9 @@ for name, table in vectors.items():
 # *bad* in opposite directions, while all that they share still comes from the windows. Another way is to use windows as
 # wide as a paragraph, because *bad* occurs together with *boring* and *waste*, and *good* with *enjoyed*, at more than two
 # words' distance. I expect less of that, since reviews mix their topics, and both words occur in most of them.
+
+# %%
+rubric("cbow_question")
 
 # %% [markdown]
 # ## What you built

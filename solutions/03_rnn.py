@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import check, data, device, fit, hint, predict, progress, seed, show
+from course import check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import parentheses
 
 # %% [markdown]
@@ -687,6 +687,9 @@ show.rnn.watch_it_read(record.model)
 # As an experiment, I would train the same network on sequences of 32 to 64 tokens. I would plot accuracy against the distance of the exchanged pair, separately for small and for large depth. If the gradient is to
 # blame, accuracy falls with distance even where the nesting is shallow, and more hidden units do not help. If capacity is to blame, accuracy falls with depth at equal distance, and a wider state moves the limit. In
 # truth both play a part, and gates in the cell help against both.
+
+# %%
+rubric("rnn_question")
 
 # %% [markdown]
 # ## What you built

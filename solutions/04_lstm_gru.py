@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import parentheses
 
 # %% [markdown]
@@ -538,6 +538,9 @@ show.rnn.watch_it_read(record.model.cpu())
 # With a bias of 100 every forget gate is one, whatever $x$ and $h$ say. So $\partial c_T / \partial c_0$ is the identity along the direct path. The gradient's line is flat at one, or rises a little through $h$. But the gate is saturated. Its own gradient contains $f(1 - f)$, which is zero, so it can never learn to shut. The cell has become the one that only adds, of the notebook's first figure. It cannot drop its note of a parenthesis that has been closed. At best it can add the exact opposite, and the errors of all steps add up in a state that grows with length. On the parentheses I would expect it to learn something of short sequences, because counting is adding and subtracting. It would fall behind in the longest ones. At equal distance, it would fall most where many pairs have been opened and closed before the exchanged one. I would plot accuracy against the number of pairs already closed, and print how large $c$ grows.
 #
 # A bias of 1 or 3 is only a start. A gate of $\sigma(3) = 0.95$ lets a gradient through for twenty steps. The slope $f(1 - f) = 0.05$ is still large enough for the gate to learn to shut when a token calls for it.
+
+# %%
+rubric("lstm_gru_question")
 
 # %% [markdown]
 # ## What you built

@@ -33,7 +33,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, fit, hint, predict, progress, rubric, seed, show
 from course.data import dates
 
 # %% [markdown]
@@ -709,6 +709,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # and equal values. The decoder could find *a* 4 and never know whether it belongs to the day, the month or the year.
 # The recurrent encoder puts the neighbours and the position into each key. So recurrence still supplies order and
 # context, and attention only replaces the transport through one vector.
+
+# %%
+rubric("bahdanau_attention_question")
 
 # %% [markdown]
 # ## What you built

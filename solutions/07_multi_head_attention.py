@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## One look, two questions
@@ -568,6 +568,9 @@ print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 # A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from which child. If it looks at only one of them, the other question must be guessed. Training settles for that. Width does not matter here, because it lengthens the vectors that are mixed and there is still only one mixture. Two heads have two distributions, and each leaves its output in columns of its own, where the linear layer can read it.
 #
 # With as many heads as columns, parameters and multiplications are indeed the same. But every head has a single number for its query, its key and its value. A score is then a product of two numbers, which cannot tell 26 names apart, and the head brings home one number. There are many looks, and none of them is sharp. The friend has traded what each head can distinguish for the number of heads.
+
+# %%
+rubric("multi_head_attention_question")
 
 # %% [markdown]
 # ## What you built

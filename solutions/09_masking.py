@@ -24,7 +24,7 @@
 import torch
 from torch import nn
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import grammar
 
 # %% [markdown]
@@ -743,6 +743,9 @@ show.masking.painter(masked_softmax)
 # Then I would run `leaks_future` on the whole model, and on its parts one after the other. The future can come in through a mean or a normalisation over the words of a sentence, through heads that were merged with their axes mixed up, or through a mask that is applied after the softmax. I would also ask the model for words with nothing behind them, where the loss of a leaking model explodes.
 #
 # BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. So it cannot write one either.
+
+# %%
+rubric("masking_question")
 
 # %% [markdown]
 # ## What you built

@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## The whole picture
@@ -942,6 +942,9 @@ show.encoder_decoder.translator(model, decode_greedy)
 # Without the mask, the decoder finds the word it should predict in its own input, one position further on, and learns to copy it. The loss falls faster and lower than an honest one, towards zero (with smoothing, towards the lowest possible value), and looks better. But when the model writes there is nothing ahead to copy, so the translations are nonsense. A wonderful loss and useless output are the commonest sign of this mistake.
 #
 # While the model writes, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new. Keeping the rest in a key/value cache saves nearly all of the work.
+
+# %%
+rubric("encoder_decoder_question")
 
 # %% [markdown]
 # ## What you built

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import digits
 
 # %% [markdown]
@@ -596,6 +596,9 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # Without positional embeddings the encoder sees a set of sixteen snippets. Any order of them gives the same set, hence the same logits. But a set says a lot. A snippet of nine pixels shows a bend, an end, a crossing or a slope, and each digit has its own collection of these. A digit can be anywhere, so the place of a snippet on the canvas says little by itself. Positional embeddings add how the snippets are put together. A 6 and a 9 have nearly the same parts, one with the loop below and the other with the loop above. That is worth the last few per cent. It is also why the model with positional embeddings fails on puzzles, because it relies on the places.
 #
 # A ViT from scratch must learn from examples that neighbours belong together and that the same shape may appear elsewhere. Fifty leaves of each tree are far too few for that. The leaves always lie in the same place, so a linear model or a small convolutional network will do better. The alternative is a ViT that was pretrained on millions of photographs, fine-tuned on the leaves. If the photographs have more pixels than it was trained on, its positional embeddings can be interpolated to the larger grid.
+
+# %%
+rubric("vit_patches_question")
 
 # %% [markdown]
 # ## What you built

@@ -27,7 +27,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import check, data, device, fit, hint, predict, progress, seed, show
+from course import check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import telephone, typist
 
 # %% [markdown]
@@ -696,6 +696,9 @@ show.hidden_states.speller(ctc_collapse)
 # CTC chooses each frame's label without knowing the labels that it chose before. (A language model beside CTC is the usual remedy.)
 #
 # Without the blank, two equal digits in a row would always be joined, so no number with a doubled digit could be written. Also the network would have to say some digit at every frame, during pauses and noise, too. It would have to decide exactly where each digit ends and the next begins, although no mark shows it.
+
+# %%
+rubric("hidden_states_question")
 
 # %% [markdown]
 # ## What you built

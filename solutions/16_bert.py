@@ -39,7 +39,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import beings
 
 # %% [markdown]
@@ -661,6 +661,9 @@ show.bert.guesser(model)
 # The update was trained beside the dequantised base, and its gradients came from the outputs of that base. So $A$ and $B$ have learned the task, and also to make up for some of the rounding of the base. On the original weights that rounding is not there, and the part of the update that corrected it is now an error of its own. The sum is a model that was never trained or tested, and it may be worse or better.
 #
 # The exact thing to merge onto is the dequantised base. I would unpack it once, add the update, and keep the result in half precision, which costs the memory that QLoRA had saved. To decide, I would measure both merged models on held-out sentences and compare them with the unmerged layer. If the update is large beside the rounding error, the difference will be small.
+
+# %%
+rubric("bert_question")
 
 # %% [markdown]
 # ## What you built

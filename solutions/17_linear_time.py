@@ -35,7 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import copying
 
 # %% [markdown]
@@ -672,6 +672,9 @@ show.linear_time.watch_the_state(model, selective_scan)
 # She gains time and memory. Each word costs the same, and the state has a fixed size, while attention would keep keys and values of 100,000 words and look at all of them for every new one. She loses the words themselves. The state must decide what to keep when a word is read, and at that time nobody knows the question. A few thousand numbers cannot hold 100,000 words, so a clause that seemed unimportant is gone.
 #
 # It will do for questions whose kind is known in advance, such as who the parties are, or for a summary, because training can teach what to keep. For "what does the third clause on page 40 say?" it will not. I would build a model with mostly scans and a few layers of attention, or put the question in front of the contract, so that the state knows what to look for.
+
+# %%
+rubric("linear_time_question")
 
 # %% [markdown]
 # ## What you built

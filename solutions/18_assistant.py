@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, fit, hint, predict, progress, seed, show
+from course import blocks, check, fit, hint, predict, progress, rubric, seed, show
 from course.data import advice, chat, digits, pretrained, wordnet
 
 # %%
@@ -617,6 +617,9 @@ show.assistant.explorer(best_policy, proxy)
 # The reward model adds up a number for each phrase. In the comparisons, flattering phrases mostly came alone or in pairs, and people liked them, so each gets a high number. The sum then says that three are better than two, and no comparison of common answers contradicts it loudly. A policy at a low price goes to the answers with the highest modelled reward, which are the ones where the model is most wrong.
 #
 # More comparisons of the same kind hardly help. The numbers get more precise, but a sum of them still cannot say that three are too many. It would help to use a model that can, for instance with a number for each pair or for the count of flattering phrases. It would also help to compare answers of the tuned policy itself, which flatters three times, so that the error is seen, and then to fit the model again. Whatever the model, a higher $\beta$ or an earlier stop keeps the policy where the model has been tested.
+
+# %%
+rubric("assistant_question")
 
 # %% [markdown]
 # ## What you built
