@@ -587,7 +587,8 @@ rubric("markov_ngrams_question")
 # > <!-- needs: 14_hidden_states -->
 # > In topic 14 the states of a chain are hidden, and your table of transitions mends what a typist with cold fingers wrote.
 #
-# `progress()` shows where you stand.
+# **Now you can** build a language model from counts, let it write, and tell from its perplexity on new text how good it is. Run the cell below to see what you have done, and
+# which notebook comes next.
 
 # %%
 progress()

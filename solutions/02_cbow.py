@@ -570,6 +570,9 @@ rubric("cbow_question")
 #
 # <!-- needs: 13_tokens -->
 # In topic 13 you learn word vectors by negative sampling, and cut a word that no vocabulary knows into pieces.
+#
+# **Now you can** turn words into vectors whose neighbours have something in common, and hold your loss against the best one there
+# is. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -719,6 +719,8 @@ rubric("rnn_question")
 #
 # <!-- needs: 14_hidden_states -->
 # Topic 14 has a state that is known by its probabilities, and layers that hear half a second at once, without a recurrence.
+#
+# **Now you can** write a recurrent network down to its gradient, keep that gradient from exploding, and say at which lengths not to trust the network. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -557,6 +557,8 @@ rubric("lstm_gru_question")
 #
 # <!-- needs: 05_bahdanau_attention -->
 # In topic 05 you let it look back.
+#
+# **Now you can** build an LSTM and a GRU from their gates, and give a forget gate a beginning from which it can learn to remember. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

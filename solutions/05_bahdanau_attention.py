@@ -756,6 +756,9 @@ rubric("bahdanau_attention_question")
 #
 # <!-- needs: 06_self_attention -->
 # You write self-attention in topic 06.
+#
+# **Now you can** translate with a decoder that looks back at its source, and measure whether it looks in the right place. Run
+# the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -621,6 +621,8 @@ rubric("self_attention_question")
 #
 # <!-- needs: 07_multi_head_attention -->
 # You build such heads in topic 07.
+#
+# **Now you can** write self-attention from a softmax and a few matrix products, say what it costs, and name what it cannot see. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

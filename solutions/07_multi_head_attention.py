@@ -589,6 +589,8 @@ rubric("multi_head_attention_question")
 #
 # <!-- needs: 08_positional_encoding -->
 # - **Next.** However many heads and layers you use, the words are still a set. Topic 08 tells each word its position.
+#
+# **Now you can** split a layer's width into heads and merge them without mixing up the words, and say what a second head adds that no width can. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -709,6 +709,8 @@ rubric("positional_encoding_question")
 #
 # <!-- needs: 09_masking -->
 # - **Next.** A model that has to guess the next word must not see it. Topic 09 hides it.
+#
+# **Now you can** tell attention the order of its words in four ways, and say which of them hold at lengths that the model has never seen. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -779,6 +779,8 @@ rubric("masking_question")
 #
 # <!-- needs: 16_bert -->
 # Topic 16 trains a model on hidden words, and then teaches it a task from fifty labels.
+#
+# **Now you can** hide from a model exactly what it must not see, average what counts and nothing else, and catch a model that peeks. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -978,6 +978,8 @@ rubric("encoder_decoder_question")
 #
 # <!-- needs: 15_gpt, 17_linear_time -->
 # For texts of 100,000 words even such a cache is too large, and topic 17 replaces it by a state whose size does not grow.
+#
+# **Now you can** build the whole Transformer from its parts, train it to translate, and search for a better translation with a beam. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

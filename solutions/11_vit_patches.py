@@ -622,6 +622,8 @@ rubric("vit_patches_question")
 #
 # <!-- needs: 18_assistant -->
 # - **Pictures among words.** Topic 18 puts patch vectors into a chat, and a language model says which digit they show.
+#
+# **Now you can** cut images and sound into tokens, train a Vision Transformer on them, and carry its positional embeddings over to a larger grid. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -649,6 +649,8 @@ rubric("lora_question")
 #
 # <!-- needs: 18_assistant -->
 # - **An adapter that talks.** Topic 18 makes an assistant of a language model, and the adapter that does it is of the kind that you wrote here.
+#
+# **Now you can** fine-tune a trained model with a tenth of its numbers, merge the update or take it off again, and keep it in a small file of its own. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -662,6 +662,8 @@ rubric("tokens_question")
 #
 # <!-- needs: 15_gpt -->
 # You can now cut any text into pieces. Topic 15 trains a model that guesses the next piece, and lets it write.
+#
+# **Now you can** train a tokeniser, compare models whose tokens differ, and learn word vectors whose best possible scores you know. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

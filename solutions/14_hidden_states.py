@@ -725,6 +725,8 @@ rubric("hidden_states_question")
 #
 # <!-- needs: 15_gpt -->
 # - **Next.** Topic 15 returns to language. It builds a GPT from the parts of topics 08 to 10 and the pieces of topic 13.
+#
+# **Now you can** sum over all hidden paths or find the best of them, and train a network on labels that nobody has aligned with the sound. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -664,6 +664,8 @@ rubric("gpt_question")
 # <!-- without: 18_assistant -->
 # - **An assistant.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
 #   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
+#
+# **Now you can** build a GPT with a cache, choose how it picks its next token, and tell its fluency from knowledge. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -694,6 +694,8 @@ rubric("bert_question")
 #
 # <!-- without: 17_linear_time -->
 # - **Next.** BERT's attention compares every word with every other one, and so does GPT's. The cost grows with the square of the length. There are models whose state does not grow at all, such as RWKV and Mamba. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023), begin with that problem.
+#
+# **Now you can** train a BERT on plain text, teach it a task from fifty labels, and fine-tune a model whose weights take four bits each. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -702,6 +702,8 @@ rubric("linear_time_question")
 #
 # <!-- needs: 18_assistant -->
 # - **Next.** Whether with attention or with a state, a language model only goes on with a text. Topic 18 makes an assistant of one.
+#
+# **Now you can** write layers that read a long text with a state of fixed size, compute them in a few parallel passes, and say what such a state forgets. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -658,6 +658,8 @@ rubric("assistant_question")
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with supervised tuning and RLHF. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
 #   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured the same rise and fall with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
 # - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+#
+# **Now you can** make an assistant of a language model with chats, pictures and preferences, and notice when a policy pleases its reward model and no longer people. The cell below shows what you have done. If you learn alone, `course progress --page mine.html` at the shell writes a page of it to show.
 
 # %%
 progress()
