@@ -264,7 +264,7 @@ def test_the_first_cells_of_a_notebook_load_what_every_cell_needs(edition: Path,
     """A student waits for them each time. What one cell needs is loaded when that cell runs."""
     cells = build(source_path(ROOT, TOPIC), TOPIC).cells
     set_up, imports, *_ = [cell.source for cell in cells if cell.cell_type == "code"]
-    assert "from course import blocks, check, data, device, fit, hint, predict, progress, seed, show" in imports
+    assert "from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show" in imports
     ours, others = _loaded(f"{set_up}\n{imports}", edition, tmp_path)
     assert ours == FIRST_CELLS
     assert not others & (HEAVY | GRADERS | SERVERS)
