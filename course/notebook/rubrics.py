@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from ..judge.report import sentence
 from ..surroundings import variable
 from ..syllabus import OUTLINE, Unknown
-from .display import plain, show
+from .display import in_notebook, plain, show
 from .folder import note, now, read_progress
 from .keys import answer_key, called
 from .slip import slip
@@ -35,10 +36,42 @@ def rubric(name: str, met: str | None = None) -> None:
         return
     criteria = _criteria(name)
     if met is not None and criteria:
-        note(name, met=_letters(name, met, LETTERS[: len(criteria)]), criteria=len(criteria), met_at=now())
+        _note(name, criteria, _letters(name, met, LETTERS[: len(criteria)]))
     noted = read_progress().get(name, {}).get("met")
-    html = _html(name, criteria, noted if isinstance(noted, str) else None)
+    marked = noted if isinstance(noted, str) else None
+    if in_notebook() and met is None and criteria:
+        _show_boxes(name, criteria, marked)
+        return
+    html = _html(name, criteria, marked)
     show(html, "\n".join(map(plain, html.split("\n"))))
+
+
+def _note(name: str, criteria: Sequence[str], met: str) -> None:
+    note(name, met=met, criteria=len(criteria), met_at=now())
+
+
+def _show_boxes(name: str, criteria: Sequence[str], marked: str | None) -> None:
+    """Show the criteria, and below them a box to tick for each."""
+    import ipywidgets as widgets
+    from IPython.display import display
+
+    from ..show.panel import Panel
+
+    page, letters = widgets.HTML(_html(name, criteria, marked)), LETTERS[: len(criteria)]
+    narrow = widgets.Layout(width="auto", margin="0 14px 0 0")
+    boxes = {
+        letter: widgets.Checkbox(letter in (marked or ""), description=f"meets {letter}", indent=False, layout=narrow)
+        for letter in letters
+    }
+
+    def mark(_: Any) -> None:
+        met = "".join(letter for letter, box in boxes.items() if box.value)
+        _note(name, criteria, met)
+        page.value = _html(name, criteria, met)
+
+    for box in boxes.values():
+        box.observe(mark, "value")
+    display(Panel([page, widgets.HBox(list(boxes.values()))]))
 
 
 def _criteria(name: str) -> tuple[str, ...]:

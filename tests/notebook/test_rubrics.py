@@ -46,12 +46,21 @@ def test_it_shows_the_criteria_and_remembers_what_is_met(folder: Path, capsys: p
     assert "meets 0 of 3 criteria" in capsys.readouterr().out
 
 
-def test_in_a_notebook_it_is_folded_until_something_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages: list[str] = []
-    monkeypatch.setattr(rubrics, "show", lambda html, text: pages.append(html))
+def test_in_a_notebook_it_is_folded_until_a_box_is_ticked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    panels: list[Any] = []
+    monkeypatch.setattr(rubrics, "in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", panels.append)
     rubric(NAME)
-    rubric(NAME, "b")
-    assert "<details>" in pages[0] and "<details open>" in pages[1]
+    page, row = panels[0].children
+    assert "<details>" in page.value and not any(box.value for box in row.children)
+    row.children[1].value = True
+    assert "<details open>" in page.value and "meets 1 of 3 criteria" in page.value
+    row.children[0].value = True
+    row.children[1].value = False
+    assert json.loads((folder / ".course" / "progress.json").read_text("utf-8"))[NAME]["met"] == "a"
+    rubric(NAME)
+    page, row = panels[1].children
+    assert [box.value for box in row.children] == [True, False, False] and "<details open>" in page.value
 
 
 @pytest.mark.parametrize("kept", ['{"%s": {"met": 3}}', '{"%s": {"met": ["a"]}}', "{", '{"%s": 3}'])
