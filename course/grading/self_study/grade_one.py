@@ -74,7 +74,8 @@ class Marked:
             yield f'hint("{tried[0]}") in the notebook helps you on. `course solution {tried[0]}` shows a solution.'
         for item in self.topic.items:
             if item.kind == "question":
-                yield f"{item.name} is graded by a person. Compare yours with `course solution {item.name}`."
+                mark = f'Mark yours with rubric("{item.name}") in the notebook'
+                yield f"{item.name} is graded by a person. {mark}, and compare it with `course solution {item.name}`."
 
 
 def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
