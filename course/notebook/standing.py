@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..study_paths import StudyPath, paths_through
 from ..syllabus import OUTLINE, TOPICS, Item, Topic, Unknown
@@ -108,7 +108,7 @@ def grade_of(topic: Topic, folder: Path) -> Grade | None:
     return Grade(score, points, time_of(kept, "at"), {name: of for name, of in each if _is_number(of)})
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
