@@ -1,7 +1,7 @@
 """Sequence models, from Markov n-grams to GPT, BERT and state spaces: everything a notebook of the course needs.
 
-`check(name, answer)`, `hint(name)`, `predict(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`,
-`set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded when it is first used.
+`check(name, answer)`, `hint(name)`, `predict(name)`, `rubric(name)`, `progress()`, `fit(name, model, train)`,
+`device()`, `seed()`, `set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -16,10 +16,24 @@ if TYPE_CHECKING:
     from .notebook.machine import device, seed
     from .notebook.predictions import predict
     from .notebook.progress import progress
+    from .notebook.rubrics import rubric
     from .notebook.setting_up import set_up
     from .notebook.training import fit
 
-__all__ = ["blocks", "check", "data", "device", "fit", "hint", "predict", "progress", "seed", "set_up", "show"]
+__all__ = [
+    "blocks",
+    "check",
+    "data",
+    "device",
+    "fit",
+    "hint",
+    "predict",
+    "progress",
+    "rubric",
+    "seed",
+    "set_up",
+    "show",
+]
 
 _HOMES = {
     "check": "notebook.checking",
@@ -27,6 +41,7 @@ _HOMES = {
     "predict": "notebook.predictions",
     "progress": "notebook.progress",
     "fit": "notebook.training",
+    "rubric": "notebook.rubrics",
     "device": "notebook.machine",
     "seed": "notebook.machine",
     "set_up": "notebook.setting_up",

@@ -201,6 +201,22 @@ def start(arguments: argparse.Namespace) -> int:
     return open_map(arguments.folder, ["--no-browser"] if arguments.no_browser else [])
 
 
+def progress(arguments: argparse.Namespace) -> int:
+    """Show how far you are: what passes, what `course grade` gave, and what comes next on your path."""
+    from course.grading.machine.show_progress import choose, describe, find_home
+
+    home = find_home(arguments.folder)
+    if arguments.path is not None:
+        choose(arguments.path, home)
+    if arguments.page is not None:
+        from course.grading.report.study_page import write_page
+
+        print(write_page(home, arguments.page))
+        return 0
+    print("\n".join(describe(home)))
+    return 0
+
+
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
     from course.grading.catalogue import describe, overview, topics_called
@@ -522,6 +538,15 @@ def _starting_alone(command: argparse.ArgumentParser) -> None:
     command.add_argument("--copy-only", action="store_true", help="copy the notebooks, and do not open JupyterLab")
 
 
+def _looking_at_oneself(command: argparse.ArgumentParser) -> None:
+    where = "folder with your notebooks (default: this one, the one above, or the only one in it)"
+    command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
+    chosen = 'choose a path for six weeks, language, vision or efficiency, and remember it ("": choose none)'
+    command.add_argument("--path", metavar="NAME", help=chosen)
+    page = "write a page to show instead: what you did, with which results, and when"
+    command.add_argument("--page", type=Path, metavar="FILE", help=page)
+
+
 def _with_presets(command: argparse.ArgumentParser) -> None:
     help = "a topic, such as 03_rnn, rnn or 3, or volume-one, volume-two, language, vision or efficiency (default: all)"
     command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
@@ -651,6 +676,7 @@ Declare = Callable[[argparse.ArgumentParser], None]
 COMMANDS: dict[str, tuple[Run, Declare]] = {
     "new": (new, _starting),
     "start": (start, _starting_alone),
+    "progress": (progress, _looking_at_oneself),
     "list": (list_topics, _with_presets),
     "lint": (lint, _with_topics),
     "release": (release, _releasing),

@@ -29,7 +29,7 @@ from collections import Counter
 
 import torch
 
-from course import check, data, hint, predict, progress, show
+from course import check, data, hint, predict, progress, rubric, show
 
 # %% [markdown]
 # ## The text
@@ -549,6 +549,9 @@ show.markov_ngrams.writer(models, alphabet)
 # a different context, so the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of windows, and
 # words that have something in common.
 
+# %%
+rubric("markov_ngrams_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -584,7 +587,8 @@ show.markov_ngrams.writer(models, alphabet)
 # > <!-- needs: 14_hidden_states -->
 # > In topic 14 the states of a chain are hidden, and your table of transitions mends what a typist with cold fingers wrote.
 #
-# `progress()` shows where you stand.
+# **Now you can** build a language model from counts, let it write, and tell from its perplexity on new text how good it is. Run the cell below to see what you have done, and
+# which notebook comes next.
 
 # %%
 progress()

@@ -27,7 +27,7 @@ from collections import Counter
 import torch
 from torch import Tensor, nn
 
-from course import check, data, fit, hint, predict, progress, show
+from course import check, data, fit, hint, predict, progress, rubric, show
 from course.data import grammar
 
 # %% [markdown]
@@ -538,6 +538,9 @@ for name, table in vectors.items():
 # wide as a paragraph, because *bad* occurs together with *boring* and *waste*, and *good* with *enjoyed*, at more than two
 # words' distance. I expect less of that, since reviews mix their topics, and both words occur in most of them.
 
+# %%
+rubric("cbow_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -567,6 +570,9 @@ for name, table in vectors.items():
 #
 # <!-- needs: 13_tokens -->
 # In topic 13 you learn word vectors by negative sampling, and cut a word that no vocabulary knows into pieces.
+#
+# **Now you can** turn words into vectors whose neighbours have something in common, and hold your loss against the best one there
+# is. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

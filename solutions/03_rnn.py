@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import check, data, device, fit, hint, predict, progress, seed, show
+from course import check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import parentheses
 
 # %% [markdown]
@@ -688,6 +688,9 @@ show.rnn.watch_it_read(record.model)
 # blame, accuracy falls with distance even where the nesting is shallow, and more hidden units do not help. If capacity is to blame, accuracy falls with depth at equal distance, and a wider state moves the limit. In
 # truth both play a part, and gates in the cell help against both.
 
+# %%
+rubric("rnn_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -716,6 +719,8 @@ show.rnn.watch_it_read(record.model)
 #
 # <!-- needs: 14_hidden_states -->
 # Topic 14 has a state that is known by its probabilities, and layers that hear half a second at once, without a recurrence.
+#
+# **Now you can** write a recurrent network down to its gradient, keep that gradient from exploding, and say at which lengths not to trust the network. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

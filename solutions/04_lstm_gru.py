@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import parentheses
 
 # %% [markdown]
@@ -539,6 +539,9 @@ show.rnn.watch_it_read(record.model.cpu())
 #
 # A bias of 1 or 3 is only a start. A gate of $\sigma(3) = 0.95$ lets a gradient through for twenty steps. The slope $f(1 - f) = 0.05$ is still large enough for the gate to learn to shut when a token calls for it.
 
+# %%
+rubric("lstm_gru_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -554,6 +557,8 @@ show.rnn.watch_it_read(record.model.cpu())
 #
 # <!-- needs: 05_bahdanau_attention -->
 # In topic 05 you let it look back.
+#
+# **Now you can** build an LSTM and a GRU from their gates, and give a forget gate a beginning from which it can learn to remember. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -33,7 +33,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, fit, hint, predict, progress, rubric, seed, show
 from course.data import dates
 
 # %% [markdown]
@@ -710,6 +710,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # The recurrent encoder puts the neighbours and the position into each key. So recurrence still supplies order and
 # context, and attention only replaces the transport through one vector.
 
+# %%
+rubric("bahdanau_attention_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -753,6 +756,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 #
 # <!-- needs: 06_self_attention -->
 # You write self-attention in topic 06.
+#
+# **Now you can** translate with a decoder that looks back at its source, and measure whether it looks in the right place. Run
+# the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -33,7 +33,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## A state that has to remember everything
@@ -588,6 +588,9 @@ show.self_attention.playground(scaled_dot_product_attention)
 # Odd and even would not be enough. Odd positions hold the letters and even ones the digits, so the new vector says only what the embeddings say already. The layer would have to know which letter and
 # which digit are *neighbours*. So each position, or at least each pair of positions, needs a vector of its own. Even then one layer must first bring the letter to its digit before another can look it up.
 
+# %%
+rubric("self_attention_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -618,6 +621,8 @@ show.self_attention.playground(scaled_dot_product_attention)
 #
 # <!-- needs: 07_multi_head_attention -->
 # You build such heads in topic 07.
+#
+# **Now you can** write self-attention from a softmax and a few matrix products, say what it costs, and name what it cannot see. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## One look, two questions
@@ -569,6 +569,9 @@ print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 #
 # With as many heads as columns, parameters and multiplications are indeed the same. But every head has a single number for its query, its key and its value. A score is then a product of two numbers, which cannot tell 26 names apart, and the head brings home one number. There are many looks, and none of them is sharp. The friend has traded what each head can distinguish for the number of heads.
 
+# %%
+rubric("multi_head_attention_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -586,6 +589,8 @@ print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 #
 # <!-- needs: 08_positional_encoding -->
 # - **Next.** However many heads and layers you use, the words are still a set. Topic 08 tells each word its position.
+#
+# **Now you can** split a layer's width into heads and merge them without mixing up the words, and say what a second head adds that no width can. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## Two sentences, one set
@@ -679,6 +679,9 @@ show.positional_encoding.explorer(sinusoidal)
 # To say a list of 16 backwards, position $t$ must look at position $15 - t$. The distance is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal encodings tell it, and they would do (on that length only, since the end moves with the length).
 # RoPE tells distances and no positions. In one layer nothing in the query at position 3 distinguishes it from the one at position 4, so it cannot know how far to look. Neither can ALiBi, which may not even look ahead, nor of course a model without positions.
 
+# %%
+rubric("positional_encoding_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -706,6 +709,8 @@ show.positional_encoding.explorer(sinusoidal)
 #
 # <!-- needs: 09_masking -->
 # - **Next.** A model that has to guess the next word must not see it. Topic 09 hides it.
+#
+# **Now you can** tell attention the order of its words in four ways, and say which of them hold at lengths that the model has never seen. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -24,7 +24,7 @@
 import torch
 from torch import nn
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import grammar
 
 # %% [markdown]
@@ -744,6 +744,9 @@ show.masking.painter(masked_softmax)
 #
 # BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. So it cannot write one either.
 
+# %%
+rubric("masking_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -776,6 +779,8 @@ show.masking.painter(masked_softmax)
 #
 # <!-- needs: 16_bert -->
 # Topic 16 trains a model on hidden words, and then teaches it a task from fifty labels.
+#
+# **Now you can** hide from a model exactly what it must not see, average what counts and nothing else, and catch a model that peeks. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 
 # %% [markdown]
 # ## The whole picture
@@ -943,6 +943,9 @@ show.encoder_decoder.translator(model, decode_greedy)
 #
 # While the model writes, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new. Keeping the rest in a key/value cache saves nearly all of the work.
 
+# %%
+rubric("encoder_decoder_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -975,6 +978,8 @@ show.encoder_decoder.translator(model, decode_greedy)
 #
 # <!-- needs: 15_gpt, 17_linear_time -->
 # For texts of 100,000 words even such a cache is too large, and topic 17 replaces it by a state whose size does not grow.
+#
+# **Now you can** build the whole Transformer from its parts, train it to translate, and search for a better translation with a beam. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import digits
 
 # %% [markdown]
@@ -597,6 +597,9 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 #
 # A ViT from scratch must learn from examples that neighbours belong together and that the same shape may appear elsewhere. Fifty leaves of each tree are far too few for that. The leaves always lie in the same place, so a linear model or a small convolutional network will do better. The alternative is a ViT that was pretrained on millions of photographs, fine-tuned on the leaves. If the photographs have more pixels than it was trained on, its positional embeddings can be interpolated to the larger grid.
 
+# %%
+rubric("vit_patches_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -619,6 +622,8 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 #
 # <!-- needs: 18_assistant -->
 # - **Pictures among words.** Topic 18 puts patch vectors into a chat, and a language model says which digit they show.
+#
+# **Now you can** cut images and sound into tokens, train a Vision Transformer on them, and carry its positional embeddings over to a larger grid. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import digits, negatives, pretrained
 
 # %% [markdown]
@@ -612,6 +612,9 @@ show.lora.explorer(matrices, best_rank_r)
 # Before deciding I want to know how different the machines are. The further they are from the base, the larger the rank, and for something altogether new one trains everything. I also want to know how many images each of them has to learn from, and whether one computer serves all forty. If it does, I keep base and adapters apart and exchange eleven kilobytes. A machine with a computer of its own gets a merged copy, because
 # the update costs time in every layer, and there nobody needs the base again.
 
+# %%
+rubric("lora_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -646,6 +649,8 @@ show.lora.explorer(matrices, best_rank_r)
 #
 # <!-- needs: 18_assistant -->
 # - **An adapter that talks.** Topic 18 makes an assistant of a language model, and the adapter that does it is of the kind that you wrote here.
+#
+# **Now you can** fine-tune a trained model with a tenth of its numbers, merge the update or take it off again, and keep it in a small file of its own. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

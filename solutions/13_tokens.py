@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from course import check, data, device, fit, hint, predict, progress, show
+from course import check, data, device, fit, hint, predict, progress, rubric, show
 from course.data import grammar, words_of
 from course.data.bpe_merges import trained_merges
 
@@ -612,6 +612,9 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # (b) The merges were learned from English, so they join pairs that are common in English. Tagalog words fall into short pieces, and the same message takes more of them. Nothing is unknown, because every byte is a piece. But a service that charges for pieces charges more for the same
 # message, and it answers more slowly. A model that reads at most, say, 2,000 pieces holds less of a conversation in Tagalog, and forgets its beginning earlier.
 
+# %%
+rubric("tokens_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -659,6 +662,8 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 #
 # <!-- needs: 15_gpt -->
 # You can now cut any text into pieces. Topic 15 trains a model that guesses the next piece, and lets it write.
+#
+# **Now you can** train a tokeniser, compare models whose tokens differ, and learn word vectors whose best possible scores you know. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

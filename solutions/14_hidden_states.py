@@ -27,7 +27,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import check, data, device, fit, hint, predict, progress, seed, show
+from course import check, data, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import telephone, typist
 
 # %% [markdown]
@@ -697,6 +697,9 @@ show.hidden_states.speller(ctc_collapse)
 #
 # Without the blank, two equal digits in a row would always be joined, so no number with a doubled digit could be written. Also the network would have to say some digit at every frame, during pauses and noise, too. It would have to decide exactly where each digit ends and the next begins, although no mark shows it.
 
+# %%
+rubric("hidden_states_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -722,6 +725,8 @@ show.hidden_states.speller(ctc_collapse)
 #
 # <!-- needs: 15_gpt -->
 # - **Next.** Topic 15 returns to language. It builds a GPT from the parts of topics 08 to 10 and the pieces of topic 13.
+#
+# **Now you can** sum over all hidden paths or find the best of them, and train a network on labels that nobody has aligned with the sound. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -28,7 +28,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import grammar, play, wordnet
 
 # %% [markdown]
@@ -627,6 +627,9 @@ show.gpt.sampler(dictionary, next_token)
 # More data or more parameters would mend grammar, contradictions within a line, and facts about words that occur in the data, since all of these lower the loss. They would not make the definition of *blorbel* true, because there is nothing to be true to. The loss rewards what is likely to stand in a dictionary, and never asks whether the word exists. A model that says "there is no such word" would need
 # examples of that answer, or another goal.
 
+# %%
+rubric("gpt_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -661,6 +664,8 @@ show.gpt.sampler(dictionary, next_token)
 # <!-- without: 18_assistant -->
 # - **An assistant.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
 #   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
+#
+# **Now you can** build a GPT with a cache, choose how it picks its next token, and tell its fluency from knowledge. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

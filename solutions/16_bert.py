@@ -39,7 +39,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import beings
 
 # %% [markdown]
@@ -662,6 +662,9 @@ show.bert.guesser(model)
 #
 # The exact thing to merge onto is the dequantised base. I would unpack it once, add the update, and keep the result in half precision, which costs the memory that QLoRA had saved. To decide, I would measure both merged models on held-out sentences and compare them with the unmerged layer. If the update is large beside the rounding error, the difference will be small.
 
+# %%
+rubric("bert_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -691,6 +694,8 @@ show.bert.guesser(model)
 #
 # <!-- without: 17_linear_time -->
 # - **Next.** BERT's attention compares every word with every other one, and so does GPT's. The cost grows with the square of the length. There are models whose state does not grow at all, such as RWKV and Mamba. B. Peng and others, [RWKV](https://arxiv.org/abs/2305.13048) (2023), begin with that problem.
+#
+# **Now you can** train a BERT on plain text, teach it a task from fifty labels, and fine-tune a model whose weights take four bits each. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -35,7 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, device, fit, hint, predict, progress, seed, show
+from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
 from course.data import copying
 
 # %% [markdown]
@@ -673,6 +673,9 @@ show.linear_time.watch_the_state(model, selective_scan)
 #
 # It will do for questions whose kind is known in advance, such as who the parties are, or for a summary, because training can teach what to keep. For "what does the third clause on page 40 say?" it will not. I would build a model with mostly scans and a few layers of attention, or put the question in front of the contract, so that the state knows what to look for.
 
+# %%
+rubric("linear_time_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -699,6 +702,8 @@ show.linear_time.watch_the_state(model, selective_scan)
 #
 # <!-- needs: 18_assistant -->
 # - **Next.** Whether with attention or with a state, a language model only goes on with a text. Topic 18 makes an assistant of one.
+#
+# **Now you can** write layers that read a long text with a state of fixed size, compute them in a few parallel passes, and say what such a state forgets. Run the cell below to see which notebook comes next.
 
 # %%
 progress()

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, fit, hint, predict, progress, seed, show
+from course import blocks, check, fit, hint, predict, progress, rubric, seed, show
 from course.data import advice, chat, digits, pretrained, wordnet
 
 # %%
@@ -618,6 +618,9 @@ show.assistant.explorer(best_policy, proxy)
 #
 # More comparisons of the same kind hardly help. The numbers get more precise, but a sum of them still cannot say that three are too many. It would help to use a model that can, for instance with a number for each pair or for the count of flattering phrases. It would also help to compare answers of the tuned policy itself, which flatters three times, so that the error is seen, and then to fit the model again. Whatever the model, a higher $\beta$ or an earlier stop keeps the policy where the model has been tested.
 
+# %%
+rubric("assistant_question")
+
 # %% [markdown]
 # ## What you built
 #
@@ -655,6 +658,8 @@ show.assistant.explorer(best_policy, proxy)
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with supervised tuning and RLHF. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
 #   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured the same rise and fall with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
 # - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+#
+# **Now you can** make an assistant of a language model with chats, pictures and preferences, and notice when a policy pleases its reward model and no longer people. The cell below shows what you have done. If you learn alone, `course progress --page mine.html` at the shell writes a page of it to show.
 
 # %%
 progress()

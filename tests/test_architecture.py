@@ -216,7 +216,8 @@ TWICE_ZERO = Prediction(
 
 def test_the_answer_key_looks_as_shown(tmp_path: Path) -> None:
     hints = {"double_question": ("Double 1, then 2. Draw what you see.",)}
-    write_key_file(tmp_path / "topic.key", [_double()], [TWICE_ZERO], hints)
+    criteria = {"double_question": ("Doubles a number of your own.",)}
+    write_key_file(tmp_path / "topic.key", [_double()], [TWICE_ZERO], hints, criteria)
     assert _timeless(unpack((tmp_path / "topic.key").read_bytes())) == _example("key")
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.notebook.course_map import Standing, rows_beside_rail
+from course.notebook.course_map import rows_beside_rail
+from course.notebook.standing import Standing
 from course.syllabus import TOPICS
 
 WRITERS_TEXT = "assets/prose.txt"

@@ -27,7 +27,7 @@ SOURCE = "course_source"
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
-ABOUT_ONESELF = ("progress(", "hint(")
+ABOUT_ONESELF = ("progress(", "hint(", "rubric(")
 """How cells begin that tell whoever runs them how far they are: nobody, on a page."""
 SETUP = "setup"
 """The tag of the cell that installs the course where it is missing: no reader needs it."""

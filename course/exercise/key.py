@@ -138,11 +138,12 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What the answer key file of a topic holds, by name: keys of exercises, predictions, hints for its questions."""
+    """What the answer key file of a topic holds, by name: keys, predictions, hints and criteria for its questions."""
 
     exercises: dict[str, Key]
     predictions: dict[str, Prediction]
     question_hints: dict[str, tuple[str, ...]]
+    question_criteria: dict[str, tuple[str, ...]]
 
 
 def write_key_file(
@@ -150,15 +151,20 @@ def write_key_file(
     exercises: Iterable[Exercise],
     predictions: Iterable[Prediction] = (),
     question_hints: Mapping[str, Sequence[str]] | None = None,
+    question_criteria: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write the answer key of a topic: the public part of its exercises, its predictions, its questions' hints.
+    """Write the answer key of a topic: the public part of its exercises, its predictions, hints and criteria.
 
     Raises:
         NoKey: an exercise has none, or together they are too large for one file.
     """
     keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
     asked = [prediction.to_plain() for prediction in predictions]
-    questions = [{"name": name, "hints": list(hints)} for name, hints in (question_hints or {}).items()]
+    criteria = question_criteria or {}
+    questions = [
+        {"name": name, "hints": list(hints), "criteria": list(criteria.get(name, ()))}
+        for name, hints in (question_hints or {}).items()
+    ]
     path.write_bytes(_packed({"exercises": keys, "predictions": asked, "questions": questions}, path.stem))
 
 
@@ -184,10 +190,12 @@ def read_key_file(path: Path) -> AnswerKey:
         held = unpack(path.read_bytes())
         keys = [_from_plain(values) for values in held["exercises"]]
         predictions = [Prediction.from_plain(values) for values in held["predictions"]]
-        hints = {values["name"]: tuple(values["hints"]) for values in held["questions"]}
+        hints, criteria = (
+            {values["name"]: tuple(values[what]) for values in held["questions"]} for what in ("hints", "criteria")
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise Malformed(f"{path.name} is not an answer key: {error}") from None
-    return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions}, hints)
+    return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions}, hints, criteria)
 
 
 def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:

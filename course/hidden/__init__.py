@@ -105,12 +105,22 @@ def predictions(topic: Topic) -> tuple[Prediction, ...]:
 
 def question_hints(topic: Topic) -> dict[str, tuple[str, ...]]:
     """The hints for a topic's written question, by its name; an instructor's own topic has none."""
+    return _of_question(topic, "hints")
+
+
+def question_criteria(topic: Topic) -> dict[str, tuple[str, ...]]:
+    """What a good answer to a topic's written question meets, by its name; an instructor's own topic has nothing."""
+    return _of_question(topic, "criteria")
+
+
+def _of_question(topic: Topic, what: str) -> dict[str, tuple[str, ...]]:
+    """The hints or the criteria of the written question that the class gets."""
     names = [item.name for item in topic.items if item.kind == "question"]
     if topic.own or not names:
         return {}
     other = other_question(topic)
-    hints: tuple[str, ...] = other.hints if other else import_module(f"{__name__}.{topic.name}.question").HINTS
-    return dict.fromkeys(names, hints)
+    first = import_module(f"{__name__}.{topic.name}.question")
+    return dict.fromkeys(names, getattr(other, what) if other else getattr(first, what.upper()))
 
 
 def other_question(topic: Topic) -> Question | None:
@@ -128,7 +138,8 @@ def write_key(folder: Path, topic: Topic) -> None:
         Undeclared: the tests of an instructor's own topic cannot be run.
     """
     try:
-        write_key_file(folder / f"{topic.name}.key", exercises(topic), predictions(topic), question_hints(topic))
+        path, about = folder / f"{topic.name}.key", (question_hints(topic), question_criteria(topic))
+        write_key_file(path, exercises(topic), predictions(topic), *about)
     except NoKey as error:
         if not topic.own:
             raise

@@ -1,1 +1,1 @@
-"""What a notebook calls: check, hint, progress, fit, device, seed."""
+"""What a notebook calls: check, hint, predict, rubric, progress, fit, device, seed."""

@@ -27,7 +27,7 @@ from ..source import is_stub
 from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic, find_item
 from .display import in_notebook, show
-from .folder import note
+from .folder import note, now, read_progress
 from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
 from .overwritten import watch_over_names
@@ -126,7 +126,10 @@ def check(name: str, answer: Any) -> None:
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
-    note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception)
+    known = read_progress().get(name, {})
+    first = verdict.kind == "passed" != known.get("kind") and "passed_at" not in known
+    when = {"passed_at": now()} if first else {}
+    note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception, **when)
     if variable("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
         raise CheckFailed(text(verdict, public=True))
     show(html(verdict, public=True), text(verdict, public=True))

@@ -16,6 +16,8 @@ from itertools import count, pairwise
 
 from ..study_paths import StudyPath, Volume, foundations, paths_through, volumes_of
 from ..syllabus import Topic
+from .display import plain
+from .standing import Standing, goes_on, on_path
 
 ROW, LANE, MARGIN = 46, 26, 17
 """Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
@@ -25,38 +27,9 @@ COLUMNS, NARROWEST = (170, 262, 386), 504
 """Pixels from where a topic's title begins to the dot of each path, and those that its words take at least."""
 LETTER, SMALL = 9.1, 7.1
 """Pixels that a letter may take, in a title and below it."""
-NOT_HERE = "not handed out yet"
-"""What is said of a topic whose notebook is not there."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
 DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
 """Colours that stand out from white and from black alike. `DOTS` are those of the paths, by name."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not.
-
-    `here` is false while the notebook has not been handed out.
-    """
-
-    passed: int
-    of: int
-    begun: bool = False
-    at: str = ""
-    here: bool = True
-
-    @property
-    def done(self) -> bool:
-        """Whether every exercise passes, and there are some."""
-        return 0 < self.of == self.passed
-
-    def words(self) -> str:
-        """The standing in a few words."""
-        if self.done:
-            return f"all {self.of} pass"
-        if self.begun:
-            return f"{self.passed} of {self.of} pass"
-        return "not begun" if self.here else NOT_HERE
 
 
 @dataclass(frozen=True)
@@ -274,14 +247,17 @@ def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]
 def _headline(
     topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str], path: StudyPath | None
 ) -> str:
-    counted = _on_path(topics, path)
+    counted = on_path(topics, path)
     listed = [standings[topic.name] for topic in counted]
     passed, of = sum(standing.passed for standing in listed), sum(standing.of for standing in listed)
     done = sum(standing.done for standing in listed)
     told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(counted)} notebooks are done."
     if path is not None:
         told = f"On the path {path.title.lower()}, {told}"
-    at = _goes_on(counted, standings)
+    if grades := [standing.grade for standing in listed if standing.grade]:
+        score, points = sum(grade.score for grade in grades), sum(grade.points for grade in grades)
+        told += f" Grading gave {score:.4g} of {points:.4g} points so far."
+    at = goes_on(counted, standings)
     if at is None:
         whole = f"That is the whole {'course' if path is None else 'path'}"
         return f"{told} {whole if done == len(counted) else 'The others come later'}. Well done."
@@ -290,30 +266,17 @@ def _headline(
     return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."
 
 
-def _on_path(topics: Sequence[Topic], path: StudyPath | None) -> list[Topic]:
-    """The topics of a path, in its order; all of them where there is none."""
-    if path is None:
-        return list(topics)
-    return sorted(filter(path.holds, topics), key=lambda topic: path.folders.index(topic.folder))
-
-
-def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
-    """The notebook to open next, of those here: the last one begun that is not done, else the first that is not."""
-    open_ = [topic for topic in topics if standings[topic.name].here and not standings[topic.name].done]
-    begun = [topic for topic in open_ if standings[topic.name].begun]
-    return next(iter(begun[-1:] or open_), None)
-
-
 def text(topics: Sequence[Topic], standings: Mapping[str, Standing], path: StudyPath | None = None) -> str:
-    """The map as lines of text; of a chosen path its topics alone, in its order."""
-    topics = _on_path(topics, path)
-    width = max((len(topic.title) for topic in topics), default=0)
+    """The map as lines of text, of a chosen path its topics alone, in its order; below it the headline."""
+    along = on_path(topics, path)
+    width = max((len(topic.title) for topic in along), default=0)
     lines = []
-    for topic in topics:
+    for topic in along:
         standing = standings[topic.name]
         mark = "✓" if standing.done else "○"
-        lines.append(f"{mark} {topic.number:>2}  {topic.title:<{width}}  {standing.words()}")
-    return "\n".join(lines)
+        at = f", next: {standing.at}" if standing.begun and standing.at else ""
+        lines.append(f"{mark} {topic.number:>2}  {topic.title:<{width}}  {standing.words()}{at}")
+    return "\n".join([*lines, "", plain(_headline(topics, standings, {}, path))])
 
 
 def _time(minutes: int) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from html import unescape
 from typing import Any
 
 from ..judge.report import sentence
@@ -13,6 +15,11 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and hasattr(shell, "kernel")
+
+
+def plain(html: str) -> str:
+    """Return what a line of HTML says, without its tags."""
+    return unescape(re.sub(r"<[^>]+>", "", html))
 
 
 def say(text: str) -> None:

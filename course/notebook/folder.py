@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..surroundings import beside_notebook, variable
 _PROGRESS = Path(".course", "progress.json")
 _NUMBER = Path(".course", "number.json")
 _PATH = Path(".course", "path.json")
+_GRADES = Path(".course", "grades.json")
 _unwritten: dict[str, Any] = {}
 """What could not be written, by the whole path of its file: newer than what that file may hold."""
 
@@ -31,11 +33,10 @@ def working_folder() -> Path:
 def read_progress(folder: Path = Path()) -> dict[str, dict[str, Any]]:
     """What is known of each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`.
 
-    `folder` is the notebook's, by default the one this process works in.
+    `folder` is the notebook's, by default the one this process works in. `passed_at`, `predicted_at` and `met_at` are
+    times as `now` writes them, which what an earlier version kept lacks.
     """
-    kept = _read(folder / _PROGRESS)
-    facts = kept.items() if isinstance(kept, dict) else ()
-    return {name: dict(known) for name, known in facts if isinstance(known, dict)}
+    return _tables(folder / _PROGRESS)
 
 
 def note(name: str, **facts: Any) -> None:
@@ -43,6 +44,24 @@ def note(name: str, **facts: Any) -> None:
     progress = read_progress()
     progress[name] = {**progress.get(name, {}), **facts}
     _write(_PROGRESS, progress)
+
+
+def read_grades(folder: Path) -> dict[str, dict[str, Any]]:
+    """What `course grade` gave the notebooks in a folder: `{"03_rnn": {"score": 25, "points": 26, "at": …}}`.
+
+    `earned` has the points of each exercise.
+    """
+    return _tables(folder / _GRADES)
+
+
+def keep_grade(folder: Path, topic: str, **facts: Any) -> None:
+    """Keep what `course grade` gave a topic's notebook in `folder`, and when, in place of an earlier grade."""
+    _write(folder / _GRADES, {**read_grades(folder), topic: {**facts, "at": now()}})
+
+
+def now() -> str:
+    """Return the present time in ISO 8601 with its time zone, such as `2026-11-28T14:05:00+01:00`."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def folder_number() -> int:
@@ -58,15 +77,21 @@ def folder_number() -> int:
     return drawn
 
 
-def chosen_path() -> str:
-    """Return the name of the path through the course that was chosen in this folder; empty where none was."""
-    kept = _read(_PATH)
+def chosen_path(home: Path = Path()) -> str:
+    """Return the name of the path that was chosen in `home`, the folder of the map; empty where none was."""
+    kept = _read(home / _PATH)
     return kept if isinstance(kept, str) else ""
 
 
-def choose_path(name: str) -> None:
-    """Remember the path of that name, or none where the name is empty."""
-    _write(_PATH, name)
+def choose_path(name: str, home: Path = Path()) -> bool:
+    """Remember the path of that name, or none where the name is empty; return whether a file could be written."""
+    return _write(home / _PATH, name)
+
+
+def _tables(path: Path) -> dict[str, dict[str, Any]]:
+    kept = _read(path)
+    facts = kept.items() if isinstance(kept, dict) else ()
+    return {name: dict(known) for name, known in facts if isinstance(known, dict)}
 
 
 def _read(path: Path) -> Any:
@@ -80,13 +105,15 @@ def _read(path: Path) -> Any:
         return None
 
 
-def _write(path: Path, value: Any) -> None:
+def _write(path: Path, value: Any) -> bool:
     place = _place(path)
     try:
         write_atomically(place, json.dumps(value, indent=1).encode())
         _unwritten.pop(str(place), None)
     except OSError:
         _unwritten[str(place)] = value
+        return False
+    return True
 
 
 def _place(path: Path) -> Path:

@@ -20,6 +20,7 @@ CALLED = {
     "fit": "nothing was trained",
     "hint": "no hint was shown",
     "predict": "nothing was asked",
+    "rubric": "no criteria were shown",
 }
 """The functions of the course that take the name of an exercise, a question or a prediction; what lacks without one."""
 

@@ -12,9 +12,10 @@ from ..exercise.prediction import LETTERS, Prediction
 from ..judge.report import sentence
 from ..syllabus import TOPICS, Topic, Unknown, near
 from .display import in_notebook, show
-from .folder import note, read_progress
+from .folder import note, now, read_progress
 from .keys import answer_key, passed_over
 from .slip import slip
+from .standing import choice_in
 
 _BUTTONS = "course-predict"
 _STYLE = f"""<style>
@@ -66,14 +67,14 @@ def predict(name: str, choice: str = "") -> None:
 
 def remembered(name: str) -> str:
     """The letter that was chosen first for a prediction, or nothing."""
-    chosen = read_progress().get(name, {}).get("predicted", "")
-    return chosen if isinstance(chosen, str) and len(chosen) == 1 and chosen in LETTERS else ""
+    chosen = choice_in(read_progress().get(name, {}))
+    return chosen if chosen in LETTERS else ""
 
 
 def _remember(asked: Prediction, letter: str) -> None:
     """Keep the first choice: a later one was made with the reply in view."""
     if not remembered(asked.name):
-        note(asked.name, predicted=letter)
+        note(asked.name, predicted=letter, predicted_at=now())
 
 
 @cache

@@ -6,17 +6,26 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..study_paths import StudyPath, paths_through
 from ..surroundings import variable
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
 from . import course_map
-from .course_map import Standing
-from .display import show
-from .folder import choose_path, chosen_path, read_progress, working_folder
-from .predictions import remembered
+from .display import plain, show
+from .folder import choose_path, read_progress, working_folder
 from .slip import slip
+from .standing import (
+    MARKS,
+    date,
+    grade_of,
+    next_after,
+    notebook_of,
+    path_called,
+    path_chosen_in,
+    predictions_made,
+    standing_of,
+    state_of,
+)
 
-_STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
+_COLOURS = {"passed": "#2e9e5b", "none": "#7a7f87", "open": "#d1493f"}
 
 
 def progress(topic: str | None = None, path: str | None = None) -> None:
@@ -33,34 +42,32 @@ def progress(topic: str | None = None, path: str | None = None) -> None:
     """
     if variable("NBGRADER_EXECUTION"):
         return
-    beside = {one.name: notebook for one in TOPICS if (notebook := _notebook(one)).is_file()}
+    links = {one.name: notebook_of(one).as_posix() for one in TOPICS if notebook_of(one).is_file()}
     if path is not None:
-        _choose(path, bool(beside))
-    if topic is None and beside:
-        standings = {one.name: _standing(one) for one in TOPICS}
-        links = {name: notebook.as_posix() for name, notebook in beside.items()}
-        along = _paths().get(chosen_path())
+        _choose(path, bool(links))
+    if topic is None and links:
+        standings = {one.name: standing_of(one) for one in TOPICS}
+        along = path_chosen_in(Path())
         show(course_map.html(TOPICS, standings, links, along), course_map.text(TOPICS, standings, along))
         return
-    known = read_progress()
-    shown = _called(topic) if topic else _own_topic(known)
-    topics = [shown] if shown else list(TOPICS)
-    show("".join(_html(one, known) for one in topics), "\n".join(_text(one, known) for one in topics))
-
-
-def _paths() -> dict[str, StudyPath]:
-    """The paths through the course by name; none where a class leaves topics out."""
-    return {path.name: path for path in paths_through(TOPICS)}
+    shown = _called(topic) if topic else _own_topic(read_progress())
+    if shown is None:
+        known = read_progress()
+        show("".join(_html(one, known, []) for one in TOPICS), "\n".join(_text(one, known, []) for one in TOPICS))
+        return
+    folder, home = (Path(shown.folder), Path()) if shown.name in links else (Path(), Path(".."))
+    known, below = read_progress(folder), [*_grade(shown, folder), _what_comes_next(shown, home)]
+    show(_html(shown, known, below), _text(shown, known, [plain(line) for line in below]))
 
 
 def _choose(name: str, has_map: bool) -> None:
     """Remember the path of that name for the map of the course."""
-    paths = _paths()
     if not has_map:
         raise slip(RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page."))
-    if name and name not in paths:
-        there = f"Its paths are {', '.join(map(repr, paths))}" if paths else "It leaves topics out, so it has no paths"
-        raise slip(Unknown(f"this course has no path {name!r}. {there}"))
+    try:
+        path_called(name)
+    except Unknown as error:
+        raise slip(error) from None
     choose_path(name)
 
 
@@ -69,20 +76,6 @@ def _called(name: str) -> Topic:
         return find_topic(name)
     except Unknown as error:
         raise slip(error) from None
-
-
-def _notebook(topic: Topic) -> Path:
-    """The topic's notebook, seen from the course's home notebook."""
-    return Path(topic.folder, f"{topic.folder}.ipynb")
-
-
-def _standing(topic: Topic) -> Standing:
-    """How far the topic's notebook is, by what `check` noted beside it."""
-    known = read_progress(Path(topic.folder))
-    left = [item.name for item in topic.judged if _state(item, known)[0] != "passed"]
-    begun = any("kind" in known.get(item.name, {}) for item in topic.judged)
-    here = _notebook(topic).is_file()
-    return Standing(len(topic.judged) - len(left), len(topic.judged), begun, left[0] if left else "", here)
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:
@@ -96,59 +89,59 @@ def _own_topic(known: dict[str, Any]) -> Topic | None:
     return most[1] if most[0] else None
 
 
-def _state(item: Item, known: dict[str, Any]) -> tuple[str, str]:
-    """Which state, and words for it."""
-    facts = known.get(item.name, {})
-    if item.kind == "question":
-        return "none", "read by a person"
-    if "kind" not in facts:
-        return "none", "not checked yet"
-    if facts["kind"] == "passed":
-        return "passed", "public checks pass"
-    if facts["kind"] == "missing":
-        return "none", "not answered yet"
-    return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
+def _grade(topic: Topic, folder: Path) -> list[str]:
+    """What `course grade` gave the notebook, and when, in a sentence; nothing where it gave nothing."""
+    grade = grade_of(topic, folder)
+    if grade is None:
+        return []
+    return [f"Grading gave {grade.words()}{f' on {date(grade.at)}' if grade.at else ''}."]
+
+
+def _what_comes_next(topic: Topic, home: Path) -> str:
+    """The notebook that follows on the chosen path, with a link to it in HTML where it lies beside this one."""
+    path = path_chosen_in(home)
+    where, after = f" on the path {path.title.lower()}" if path else "", next_after(topic, path)
+    if after is None:
+        return f"This is the last notebook{where}."
+    name, notebook = f"{after.number} {escape(after.title)}", notebook_of(after, home)
+    link = f'<a href="{notebook.as_posix()}">{name}</a>' if notebook.is_file() else name
+    return f"Next{where} comes {link}."
 
 
 _CODE = '<code style="background:none;color:inherit">'
 _TABLE = '<table style="border-collapse:collapse;margin:6px 0;font-size:14px;color:inherit">'
 
 
-def _html(topic: Topic, known: dict[str, Any]) -> str:
+def _html(topic: Topic, known: dict[str, Any], below: list[str]) -> str:
     rows = []
     for item in topic.items:
-        state, words = _state(item, known)
-        mark, colour = _STATES[state]
+        state, words = state_of(item, known)
         rows.append(
-            f'<tr style="background:none"><td style="color:{colour};text-align:center" aria-hidden="true">{mark}</td>'
+            f'<tr style="background:none"><td style="color:{_COLOURS[state]};text-align:center" aria-hidden="true">'
+            f"{MARKS[state]}</td>"
             f'<td style="text-align:left;padding:2px 14px 2px 4px">{_CODE}{escape(item.name)}</code></td>'
             f'<td style="text-align:left;padding:2px 14px 2px 0">{escape(words)}</td>'
             f'<td style="text-align:right;padding:2px 14px 2px 0">{_points(item)}</td>'
             f'<td style="text-align:right;opacity:.72">{item.minutes} min</td></tr>'
         )
-    done = sum(_state(item, known)[0] == "passed" for item in topic.items)
+    done = sum(state_of(item, known)[0] == "passed" for item in topic.items)
     of = len(topic.judged)
+    lines = "<br>".join(filter(None, [predictions_made(topic, known), *below]))
     return (
         f'<div style="font-family:system-ui,sans-serif;font-size:14px;color:inherit"><b>{escape(topic.title)}</b> '
         f"&middot; {done} of {of} pass"
-        f"{_TABLE}{''.join(rows)}</table>{escape(_predicted(topic))}</div>"
+        f"{_TABLE}{''.join(rows)}</table>{lines}</div>"
     )
-
-
-def _predicted(topic: Topic) -> str:
-    """How many predictions of the topic were made; nothing where it has none."""
-    made = sum(bool(remembered(name)) for name in topic.predictions)
-    return f"{made} of {len(topic.predictions)} predictions made" if topic.predictions else ""
 
 
 def _points(item: Item) -> str:
     return f"{item.points:g} point{'s' * (item.points != 1)}" if item.points else "optional"
 
 
-def _text(topic: Topic, known: dict[str, Any]) -> str:
+def _text(topic: Topic, known: dict[str, Any], below: list[str]) -> str:
     lines = [topic.title]
     for item in topic.items:
-        state, words = _state(item, known)
-        lines.append(f"  {_STATES[state][0]} {item.name:<32}{words:<28}{_points(item):>9} {item.minutes:>3} min")
-    lines += [f"  {_predicted(topic)}"] * bool(topic.predictions)
+        state, words = state_of(item, known)
+        lines.append(f"  {MARKS[state]} {item.name:<32}{words:<32}{_points(item):>9} {item.minutes:>3} min")
+    lines += [f"  {line}" for line in (predictions_made(topic, known), *below) if line]
     return "\n".join(lines)

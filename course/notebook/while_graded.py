@@ -46,9 +46,10 @@ def lend() -> None:
     from .checking import check
     from .hints import hint
     from .predictions import predict
+    from .rubrics import rubric
     from .training import fit
 
-    ours = {"check": check, "fit": fit, "hint": hint, "predict": predict}
+    ours = {"check": check, "fit": fit, "hint": hint, "predict": predict, "rubric": rubric}
     shell, before = _shell(), dict[str, Any]()
 
     def lend_names(cell: Any) -> None:

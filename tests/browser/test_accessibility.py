@@ -25,6 +25,7 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.demo.run_demo import write_feedback
 from course.grading.report import write_report, write_student_reports, write_term_report
+from course.grading.report.study_page import write_page
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
@@ -196,3 +197,19 @@ def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe
 @each_look
 def test_the_report_on_the_term(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
     assert faults(browser, write_term_report(graded, names=True).as_uri(), scheme, width, axe) == []
+
+
+@each_look
+def test_the_page_of_somebody_who_learns_alone(
+    scheme: str, width: int, tmp_path: Path, browser: Browser, axe: str
+) -> None:
+    (tmp_path / NAME / ".course").mkdir(parents=True)
+    (tmp_path / NAME / f"{NAME}.ipynb").touch()
+    (tmp_path / NAME / ".course" / "progress.json").write_text('{"softmax": {"kind": "passed"}}')
+    page = write_page(tmp_path, tmp_path / "mine.html")
+    page.write_text(page.read_text("utf-8").replace("<details>", "<details open>"), "utf-8")
+    assert faults(browser, page.as_uri(), scheme, width, axe) == []
+    narrow = browser.new_page(viewport={"width": width, "height": 900})
+    narrow.goto(page.as_uri())
+    assert narrow.evaluate("document.documentElement.scrollWidth") == width
+    narrow.close()

@@ -241,7 +241,8 @@ FIRST_CELLS = {
     *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
     *("course.notebook.ingredients", "course.notebook.machine", "course.notebook.missing_names"),
     *("course.notebook.overwritten", "course.notebook.progress", "course.notebook.time_limit"),
-    *("course.notebook.provenance", "course.notebook.slip", "course.notebook.stopwatch", "course.notebook.training"),
+    *("course.notebook.provenance", "course.notebook.rubrics", "course.notebook.slip", "course.notebook.standing"),
+    *("course.notebook.stopwatch", "course.notebook.training"),
     *("course.notebook.unfinished", "course.notebook.unwritten", "course.notebook.vscode"),
 }
 """What of the course a notebook's first two cells load: nothing of the grading machine, no data, no plots."""
@@ -264,7 +265,7 @@ def test_the_first_cells_of_a_notebook_load_what_every_cell_needs(edition: Path,
     """A student waits for them each time. What one cell needs is loaded when that cell runs."""
     cells = build(source_path(ROOT, TOPIC), TOPIC).cells
     set_up, imports, *_ = [cell.source for cell in cells if cell.cell_type == "code"]
-    assert "from course import blocks, check, data, device, fit, hint, predict, progress, seed, show" in imports
+    assert "from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show" in imports
     ours, others = _loaded(f"{set_up}\n{imports}", edition, tmp_path)
     assert ours == FIRST_CELLS
     assert not others & (HEAVY | GRADERS | SERVERS)
@@ -277,6 +278,20 @@ def test_what_the_wheel_holds_needs_nothing_that_grading_alone_needs(edition: Pa
     assert "course.grading.intake.submit" in names and "course.grading.kernels" not in names
     imports = "\n".join(f"import {name}" for name in names)
     _run(f"import sys\nsys.modules.update(dict.fromkeys({GRADERS!r}))\n{imports}", edition, tmp_path)
+
+
+def test_a_student_sees_how_far_they_are_at_the_shell(edition: Path, tmp_path: Path) -> None:
+    (tmp_path / "03_rnn").mkdir()
+    (tmp_path / "03_rnn" / "03_rnn.ipynb").write_text("{}")
+    environment = {**os.environ, "PYTHONPATH": str(edition)}
+
+    def progress(*argv: str) -> subprocess.CompletedProcess[str]:
+        asked = [sys.executable, "-m", "course", "progress", *argv]
+        return subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    assert "Begin with 3 Recurrent networks." in progress().stdout
+    refused = progress("--page", "mine.html")
+    assert refused.returncode == 2 and "this is the student edition, which cannot do that" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -55,18 +55,25 @@ def test_below_the_check_stands_what_became_of_the_name(shown: list[list[str]]) 
     assert shown[-1] == ["NameError", GONE]
 
 
-OTHERS = {"fit": "nothing was trained", "hint": "no hint was shown", "predict": "nothing was asked"}
+OTHERS = {
+    "fit": "nothing was trained",
+    "hint": "no hint was shown",
+    "predict": "nothing was asked",
+    "rubric": "no criteria were shown",
+}
 
 
 def test_so_it_is_with_what_else_takes_a_name_of_the_courses(tmp_path: Path) -> None:
-    begin = "from course import check, fit, hint, predict\nimport torch"
-    names = {"fit": "rnn_task", "hint": "softmax", "predict": "scores_without_scaling"}
+    begin = "from course import check, fit, hint, predict, rubric\nimport torch"
+    names = {"fit": "rnn_task", "hint": "softmax", "predict": "scores_without_scaling", "rubric": "rnn_question"}
     calls = [f'x = {name}("{given}")  # as it stands in a notebook' for name, given in names.items()]
-    told = run(tmp_path, begin, "fit = hint = predict = torch.tensor(1.0)", *calls, "fit = 5\n# fit('rnn_task', 1, 2)")
-    for (name, lacks), shown in zip(OTHERS.items(), told[2:5], strict=True):
+    told = run(
+        tmp_path, begin, "fit = hint = predict = rubric = torch.tensor(1.0)", *calls, "fit = 5\n# fit('rnn_task', 1, 2)"
+    )
+    for (name, lacks), shown in zip(OTHERS.items(), told[2:6], strict=True):
         start = f"The name `{name}` now belongs to a value of yours (type Tensor), so {lacks}. "
         assert shown[-1] == f"{start}Give your value another name, and run `from course import {name}` again."
-    assert told[5] == []
+    assert told[6] == []
 
 
 def test_nothing_is_said_of_anything_else(shown: list[list[str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ def test_the_first_choice_is_remembered(folder: Path, capsys: pytest.CaptureFixt
     predict(NAME, "b")
     predict(NAME, "c")
     assert remembered(NAME) == "b"
-    assert json.loads((folder / ".course" / "progress.json").read_text("utf-8")) == {NAME: {"predicted": "b"}}
+    kept = json.loads((folder / ".course" / "progress.json").read_text("utf-8"))
+    assert datetime.fromisoformat(kept[NAME].pop("predicted_at")).tzinfo is not None
+    assert kept == {NAME: {"predicted": "b"}}
     capsys.readouterr()
     predict(NAME)
     assert ASKED.choices[1].reply in capsys.readouterr().out

@@ -12,7 +12,8 @@ from course.grading.authoring.source import KERNEL, write
 from course.grading.catalogue import hours, six_weeks
 from course.grading.course_folder import source_path
 from course.grading.own_cells import OwnCell, own_cells_released
-from course.notebook.course_map import NOT_HERE, svg
+from course.notebook.course_map import svg
+from course.notebook.standing import NOT_HERE
 from course.study_paths import foundations, paths_through, volumes_of
 from course.syllabus import OURS, OUTLINE, TOPICS, Topic
 

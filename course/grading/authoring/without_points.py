@@ -31,7 +31,7 @@ def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[Noteb
     """The cells without those of these exercises; of the text above each, the part below its last heading goes, too."""
     kept = []
     for index, cell in enumerate(cells):
-        if _of(cell) in names:
+        if _of(cell) in names or cell.source in {f'rubric("{name}")' for name in names}:
             continue
         if _asks(cells, index, names):
             before, _, _ = _parted(cell.source)

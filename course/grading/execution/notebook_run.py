@@ -62,7 +62,7 @@ LAST_WORDS = 1.0
 """Seconds a cell that printed too much gets to end by itself: an interrupt that meets a kernel on its way out of a cell
 can take the reply with it, which is then waited for."""
 
-GIVEN = "from course import check, fit, hint, predict"
+GIVEN = "from course import check, fit, hint, predict, rubric"
 """What a student's cells may call though their imports lack it."""
 
 BEGIN, LEND = asking("begin"), asking("lend")

@@ -31,8 +31,8 @@ LONGEST_CELL = 30
 """Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
 WIDEST_LINE = 100
 """Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
-QUESTION_HINTS = (2, 3)
-"""How many hints a written question may have."""
+OF_A_QUESTION = {"hints": (2, 3), "criteria": (3, 4)}
+"""How many hints and criteria a written question may have."""
 
 # What notebooks may import: the course's public side, and libraries it installs.
 PUBLIC = frozenset({"blocks", "data", "show"})
@@ -75,7 +75,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     elif topic in TOPICS:
         complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
         complaints += [Complaint(topic.folder, fault) for fault in _predictions(topic, notebook)]
-        complaints += [Complaint(topic.folder, fault) for fault in _question_hints(topic)]
+        complaints += [Complaint(topic.folder, fault) for fault in _questions(topic)]
     return complaints
 
 
@@ -118,27 +118,31 @@ def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
         yield f"a cell asks for a prediction that {topic.named_in} does not name: {call}"
 
 
-def _question_hints(topic: Topic) -> Iterator[str]:
-    """What keeps the hints for the written question of one of our topics from helping to begin."""
-    from course.hidden import question_hints
+def _questions(topic: Topic) -> Iterator[str]:
+    """What keeps one from beginning a written question of one of our topics, or from marking one's own answer."""
+    from course.hidden import question_criteria, question_hints
 
+    where = f"course/hidden/{topic.name}/question.py"
     for number in QUESTIONS:
+        asked = replace(topic, question=number)
         try:
-            declared = question_hints(replace(topic, question=number))
+            told = {"hints": question_hints(asked), "criteria": question_criteria(asked)}
         except ModuleNotFoundError:
-            yield f"there is no course/hidden/{topic.name}/question.py. Write it, with HINTS for the written question"
+            yield f"there is no {where}. Write it, with HINTS and CRITERIA for the written question"
             return
-        except (AttributeError, IndexError):
-            yield f"OTHERS in course/hidden/{topic.name}/question.py must be a tuple of two more questions"
+        except AttributeError as error:
+            yield f"{where} has no {error.name}. Write it"
             return
-        for name, hints in declared.items():
-            if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
-                yield (
-                    f"question {number} in course/hidden/{topic.name}/question.py must have a tuple of two or three "
-                    f"hints for {name}"
-                )
-            elif not all(hint.strip() for hint in hints):
-                yield f"a hint in course/hidden/{topic.name}/question.py is empty"
+        except IndexError:
+            yield f"OTHERS in {where} must be a tuple of two more questions"
+            return
+        for what, declared in told.items():
+            for name, texts in declared.items():
+                if not isinstance(texts, tuple) or len(texts) not in OF_A_QUESTION[what]:
+                    many = " or ".join(("two", "three", "four")[n - 2] for n in OF_A_QUESTION[what])
+                    yield f"question {number} in {where} must have a tuple of {many} {what} for {name}"
+                elif not all(text.strip() for text in texts):
+                    yield f"one of the {what} in {where} is empty"
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:

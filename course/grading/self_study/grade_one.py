@@ -23,6 +23,7 @@ from course.grading.intake.moved_cells import in_order
 from course.grading.intake.needed_files import gather
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
+from course.notebook.folder import keep_grade
 from course.syllabus import FOLLOW_THROUGH, Topic
 
 UNANSWERED = "not answered yet"
@@ -73,7 +74,8 @@ class Marked:
             yield f'hint("{tried[0]}") in the notebook helps you on. `course solution {tried[0]}` shows a solution.'
         for item in self.topic.items:
             if item.kind == "question":
-                yield f"{item.name} is graded by a person. Compare yours with `course solution {item.name}`."
+                mark = f'Mark yours with rubric("{item.name}") in the notebook'
+                yield f"{item.name} is graded by a person. {mark}, and compare it with `course solution {item.name}`."
 
 
 def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
@@ -179,9 +181,16 @@ def files_beside(folder: Path) -> dict[str, bytes]:
 
 
 def grade_one(path: Path, policy: str) -> int:
-    """Grade one notebook, print what the judge says, and return the exit status."""
+    """Grade one notebook, print what the judge says, and return the exit status.
+
+    The score is kept in `.course/` beside the notebook, unless the judge could not grade an exercise.
+    """
     if sys.stderr.isatty():
         print(f"Running {path.name} and its hidden tests. The first time, this also prepares corpora.", file=sys.stderr)
     marked = grade_notebook(path, policy)
     print(marked.text())
-    return int(any(verdict.kind == "not-graded" for verdict in marked.verdicts))
+    if any(verdict.kind == "not-graded" for verdict in marked.verdicts):
+        return 1
+    earned = {verdict.exercise: verdict.earned for verdict in marked.verdicts}
+    keep_grade(path.parent, marked.topic.folder, score=marked.score, points=marked.points, earned=earned)
+    return 0

@@ -10,6 +10,13 @@ HINTS = (
     "Ask of each cure what it needs: more money, another model, a stop at the right time, or somebody who looks.",
 )
 
+CRITERIA = (
+    "Says what the reward model adds up, and what it cannot express.",
+    "Says which answers a policy at a low price finds, and why the true reward falls there.",
+    "Judges the proposal by what such comparisons would change in the reward model.",
+    "Names two other remedies, and what each of them changes.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -26,6 +33,11 @@ OTHERS = (
             "is the second case. If the end was never learned, there is nothing to cut at, and a limit on the "
             "length cuts sentences in half. And in the second case the model spent part of its training on "
             "questions, which does not help its answers."
+        ),
+        criteria=(
+            "Names the tokens that are wrongly learned, or wrongly left out.",
+            "Says how such a mistake leads to what the model does.",
+            "Names a case in which cutting works, and one in which it does not.",
         ),
         hints=(
             "What would the model have to learn so that it stops, and at which token is it asked for?",
@@ -47,6 +59,12 @@ OTHERS = (
             "and the reward model judges. The risk is that the reward model is wrong about answers that are unlike "
             "those compared, and the policy finds just these. DPO learns only from the pairs that it has, unless "
             "people compare new answers."
+        ),
+        criteria=(
+            "Names the models that each group keeps in memory.",
+            "Says what takes the time for each group.",
+            "Says who can use the new questions, and who judges the answers.",
+            "Names the risk, and the answers that it concerns.",
         ),
         hints=(
             "List the models that each group holds in memory, and which of them has to write text during training.",

@@ -10,6 +10,12 @@ HINTS = (
     'Begin the second part with "To write the month, the decoder needs a key that …".',
 )
 
+CRITERIA = (
+    "Counts the steps without attention and with it, and says along which path.",
+    "Says how the keys of the two 4s would differ as plain embeddings, and what the decoder could then not tell.",
+    "Says what the recurrent encoder puts into a key besides the character.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -29,6 +35,11 @@ OTHERS = (
             "target word changes with it, and no other change of the same size has that effect, then the word "
             "mattered. Comparing this effect with the weights for many words would show how far the map can be "
             "trusted."
+        ),
+        criteria=(
+            "Says of what the weights are proportions, and what they leave open.",
+            "Gives a reason from this notebook why the largest weight need not be the one that decided.",
+            "Describes an experiment on one source word, with something to compare its effect with.",
         ),
         hints=(
             "Which words of the source has the state at one position read?",
@@ -55,6 +66,12 @@ OTHERS = (
             "key. So the widths may differ, and the matrix translates between two codes, but it is still a product, "
             "which is fast and has no nonlinearity. More parameters are an advantage only if the scores need them. "
             "The task of this notebook shows whether they do."
+        ),
+        criteria=(
+            "Names a situation for the dot product, and what it saves there.",
+            "Names something that the dot product demands of queries and keys.",
+            "Says how the size of a score grows with the width, and what that does to the softmax.",
+            "Says what the general score adds to the dot product, and what it lacks beside the additive one.",
         ),
         hints=(
             "Count the numbers that have to be computed for one query and $S$ keys under each kind of score.",

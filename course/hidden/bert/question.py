@@ -11,6 +11,13 @@ HINTS = (
     "Measure both merged layers on the sentences about new nouns. Which one gives the answers of the trained layer?",
 )
 
+CRITERIA = (
+    "Says beside which weights A and B were trained, and what they learned because of it.",
+    "Says what becomes of that on the original weights.",
+    "Names the weights to merge onto, and the price.",
+    "Names a measurement on held-out data that compares the choices.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -26,6 +33,12 @@ OTHERS = (
             "still hold what is an animal. But most of the gradient teaches it to copy, which it can do through the "
             "residual connections at once. With the same number of steps it learns less about hidden words, and the "
             "printed loss no longer says when training has stopped helping."
+        ),
+        criteria=(
+            "Compares her loss with the best possible one, and draws a conclusion.",
+            "Names what she has probably done, and how one would see it.",
+            "Says why her model has learned something about hidden words all the same.",
+            "Says what most of her training went into.",
         ),
         hints=(
             "Over which positions is each of the two losses a mean? What does a visible word cost a model that may "
@@ -48,6 +61,12 @@ OTHERS = (
             "would take T5, because the answer is a text of unknown length. For deciding whether a review is good I "
             "would take BERT, since one vector for the whole sentence is enough, and nothing has to be written word "
             "by word."
+        ),
+        criteria=(
+            "Counts what each model reads.",
+            "Says what each model writes or guesses, and what it knows about the number of missing words.",
+            "Says for each form whether a missing word can depend on another one.",
+            "Names a task for each form, with a reason from what its answers look like.",
         ),
         hints=(
             "Write down what each model reads for your sentence, token by token, and what it has to say.",

@@ -10,6 +10,13 @@ HINTS = (
     'Begin (b) with "The two vectors would move apart if the model had to …, because then the loss …".',
 )
 
+CRITERIA = (
+    "Says from what a word's vector is learned, and applies it to *good* and *bad*.",
+    "Says what it means that two vectors are near, and decides from that whether it is a bug.",
+    "Changes the data or the task, and not the formula.",
+    "Follows the change to the windows or the gradient, and says why the two words would part.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -29,6 +36,12 @@ OTHERS = (
             "words has a hundred million possible pairs. Most of them occur never or once, so the table is large "
             "and the counts are thin. The pair also does not reach a *not* that stands three words before its "
             "adjective."
+        ),
+        criteria=(
+            "Says what the classifier receives of each review, and why no weights can help.",
+            "Names a task for a bag, and says why order does not matter there.",
+            "Names pairs that occur in one of the two reviews only.",
+            "Says what the pairs cost, with a number or with a case that they still miss.",
         ),
         hints=(
             "Write the two bags down as two rows of counts, under the same words.",
@@ -52,6 +65,11 @@ OTHERS = (
             "follow certain words. A new text with new words then meets a vector that was trained. (c) Her training "
             "text holds no unknown word, but the next text does. Its new words also become `<unk>`, and the row of "
             "`<unk>` was never trained, because no word of her training text had used it."
+        ),
+        criteria=(
+            "Says how often the vector of a word that occurs once is moved, and what its neighbours are worth.",
+            "Says what the row of `<unk>` learns from all rare words together, and what it is good for.",
+            "Follows a new word into the friend's model, and says how well its row was trained.",
         ),
         hints=(
             "In how many windows does a word stand that occurs once? Compare that with the number of values in its "

@@ -9,6 +9,13 @@ HINTS = (
     "List every tensor that `decode_greedy` computes for the fifth word. Mark those that were the same for the fourth.",
 )
 
+CRITERIA = (
+    "Says what is known in training and not while the model writes, and which mask makes use of it.",
+    "Describes the loss and the translations without the mask, and explains both.",
+    "Names the numbers that were computed before the new word came.",
+    "Says why these numbers are still the same.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -29,6 +36,12 @@ OTHERS = (
             "unless the steps are tiny. The residual stream is the vector of a position that runs from the "
             "embedding to the top. Each sublayer reads it, computes something, and adds its result, so nothing is "
             "lost that a later layer might need, and the gradient finds a way back along the sum."
+        ),
+        criteria=(
+            "Says what becomes of vectors and gradients without residual connections.",
+            "Says what becomes of vectors and gradients without norms.",
+            "Says for each of the two what one would see in training.",
+            "Explains the residual stream by what a sublayer does with it.",
         ),
         hints=(
             "Which of the notebook's three curves belongs to the second colleague?",
@@ -56,6 +69,12 @@ OTHERS = (
             "the right words and gives it to all others, so also to the end of the sentence. It caps how sure each "
             "word can be. A long sentence pays for that at every word, and the pull towards short ones becomes "
             "stronger."
+        ),
+        criteria=(
+            "Separates what the model finds probable from what is a good translation.",
+            "Shows with numbers why a sum of log-probabilities favours short sentences.",
+            "Says what the length penalty compares instead.",
+            "Says where label smoothing moves probability, and what that does to long sentences.",
         ),
         hints=(
             "Compare a sentence of twenty words, each with probability one half, with an end that has one in a "

@@ -11,6 +11,13 @@ HINTS = (
     "Look at the bits per byte in the model card. What does the loss reward, and what does it never ask?",
 )
 
+CRITERIA = (
+    "Says what the model has learned about definitions.",
+    "Names something that one can observe, and says what it tells.",
+    "Names errors that more data or a larger model would mend, and says why.",
+    "Names errors that would stay, by what the loss does not ask for.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -25,6 +32,12 @@ OTHERS = (
             "less time. (b) The query says what a head looks for. Heads with one query and one key would find the "
             "same tokens, and two such heads are no better than one. A query is also used once and then forgotten, "
             "so it takes no room in the cache, and sharing it would save little."
+        ),
+        criteria=(
+            "Says what hardly differs in training, and what does.",
+            "Says what is read for each new token while the model writes, and by which factor that shrinks.",
+            "Says what a query is for, and what heads with the same one would find.",
+            "Says whether shared queries would save anything in the cache.",
         ),
         hints=(
             "Count the bytes of the cache for 64 groups and for 8. Which matrix products become smaller, and which "
@@ -45,6 +58,12 @@ OTHERS = (
             "n-gram into bytes and the others into pieces of three bytes. A perplexity a token compares a guess "
             "among 256 bytes with a guess among 2,048 pieces. Bytes are the same for all, so the bits that a whole "
             "text costs, divided by its bytes, say which model would compress it best."
+        ),
+        criteria=(
+            "Turns the difference for a byte into one for the whole definition, with the number.",
+            "Says what it means for the probabilities of the definition.",
+            "Says into what each of the models cuts the text.",
+            "Says why one of the two measures survives that, and the other does not.",
         ),
         hints=(
             "Multiply the difference for each byte by the bytes of the definition. What does one bit more or less "

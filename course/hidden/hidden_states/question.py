@@ -11,6 +11,13 @@ HINTS = (
     "For your friend's idea, count the paths of 5 5 over four frames with a blank, and without one.",
 )
 
+CRITERIA = (
+    "Says when a table of transitions tells something, and whether the digits of a telephone number are such a case.",
+    "Names a task for which one would miss it, and what it would tell there.",
+    "Names the numbers that could not be written without the blank.",
+    "Names something else that is lost, in the frames between and within the digits.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -25,6 +32,11 @@ OTHERS = (
             "reads one sentence and returns one, and however many rules there are, the third sentence of a "
             "conversation looks to her like the first. She would need something that she carries from sentence to "
             "sentence and changes as she reads."
+        ),
+        criteria=(
+            "Gives sentences to try, and says what ELIZA would answer.",
+            "Says on what her answer depends.",
+            "Names what she lacks, and says why no rule can hold it.",
         ),
         hints=(
             "Which of ELIZA's answers depends on what you said two sentences ago?",
@@ -46,6 +58,12 @@ OTHERS = (
             "It also has to say how many letters were meant so far, or to allow steps over a letter in `log_A`. "
             "There are more paths for each text, and several of them explain it by different letters left out. CTC "
             "has the opposite freedom, where one label may last for many frames."
+        ),
+        criteria=(
+            "Says what the model takes for granted about the two lengths.",
+            "Says what a missing letter does to the later ones in this model.",
+            "Changes the model so that a letter may be missing.",
+            "Says what the search has to go through in addition.",
         ),
         hints=(
             "Write down what was meant and what was typed, one below the other, for a word without its third letter.",

@@ -10,6 +10,13 @@ HINTS = (
     "Think of a text from which one thing is wanted, and of one from which anything may be wanted.",
 )
 
+CRITERIA = (
+    "Says what she gains, by what it costs to read a word and to keep the text.",
+    "Says what becomes of a clause after it was read, and why.",
+    "Names questions for which the model will do, and others for which it will not.",
+    "Says what to build, with a reason.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -24,6 +31,12 @@ OTHERS = (
             "old state, Δ sees the token alone. So a GRU can decide to ignore a letter because it has seen it "
             "before, and the scan cannot, within one layer. In a stack, the second layer's token already holds what "
             "the first layer read, so its Δ may depend on the past after all. That is why such layers are stacked."
+        ),
+        criteria=(
+            "Says what a step of the GRU does to the old state, and what a step of the scan does to it.",
+            "Says why two steps of the GRU do not join into one.",
+            "Names what a gate of the GRU sees and Δ does not.",
+            "Says how Δ could get it.",
         ),
         hints=(
             "Write two steps of each, one put into the other. Can the result be written as one step of the same kind?",
@@ -45,6 +58,11 @@ OTHERS = (
             "so the router prefers it even more. Experts that are not chosen get no gradient and stay bad. The loss "
             "of the task alone has no reason to change this, since for each single token the better expert is the "
             "right choice. The balance loss raises the price of the crowd until others get their share."
+        ),
+        criteria=(
+            "Says what is saved for each token, and what is not saved, with the numbers.",
+            "Follows an expert that is chosen more often at the beginning through the training.",
+            "Says why the loss of the task does not mend it.",
         ),
         hints=(
             "Count multiplications for one token, and count the numbers that have to lie in memory.",

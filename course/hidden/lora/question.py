@@ -11,6 +11,13 @@ HINTS = (
     "would gain from that, and what would it lose?",
 )
 
+CRITERIA = (
+    "Gives advice with a reason from what the machines share and how they differ.",
+    "Supports it with two numbers from this notebook.",
+    "Names what one needs to know before deciding.",
+    "Says when merging pays, and when it does not.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -28,6 +35,12 @@ OTHERS = (
             "$B$ moves first, and from the second step on both move. If both begin with zeros, both gradients are "
             "zero, and nothing ever moves. If both begin with random numbers, the model begins with a random "
             "disturbance in every layer, and has to unlearn it before it gets better."
+        ),
+        criteria=(
+            "Says what the adapted layer computes before the first step, and why that is wanted.",
+            "Writes down a gradient, and says from it which matrix moves first.",
+            "Says what happens if both begin with zeros.",
+            "Says what happens if both begin with random numbers.",
         ),
         hints=(
             "Write $y = W x + B A x$, and differentiate by the entries of $B$ and of $A$.",
@@ -51,6 +64,11 @@ OTHERS = (
             "questions, and put it on for letters. A merged model is one set of weights, and as slow or fast as the "
             "base. Taking the update off again gives back the old weights up to rounding only, so a copy of the "
             "base has to be kept if the last bit matters."
+        ),
+        criteria=(
+            "Says what is true about the base weights.",
+            "Says whether the model with its adapter can forget, and why.",
+            "Says for each of the three models what can be undone, and how exactly.",
         ),
         hints=(
             "Three models stand before you: base, base with adapter, merged. Which of them does a general question "

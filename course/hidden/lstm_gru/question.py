@@ -9,6 +9,13 @@ HINTS = (
     "forgotten. Which sequences of the task would show the trouble first?",
 )
 
+CRITERIA = (
+    "Says what the line of the gradient looks like, and which values of the forget gate make it so.",
+    "Names what the network can no longer do, and says why training does not bring it back.",
+    "Names a measurement on the parentheses that would show it.",
+    "Compares the gate and its slope at a bias of 1 or 3 with those at 100.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -30,6 +37,11 @@ OTHERS = (
             "do. Points in the corners where both are large or both are small are uses of the freedom. Then I would "
             "train a version with $i = 1 - f$ and compare the losses, because a freedom that is used need not be "
             "needed."
+        ),
+        criteria=(
+            "Describes a task for one decision, and says how keeping and writing go together there.",
+            "Describes a task for two decisions, and says which values the two gates would take.",
+            "Says which quantities of a trained LSTM to plot, and what each outcome means.",
         ),
         hints=(
             "Write down the new cell state for $f = 1$, $i = 1$ and for $f = 0$, $i = 0$. When would you want each "
@@ -54,6 +66,12 @@ OTHERS = (
             "input is there before the first answer is due. It can find names in a sentence, decide what a sentence "
             "feels, or encode a sentence that is to be translated. What these tasks have in common is that the "
             "answer is not part of the input."
+        ),
+        criteria=(
+            "Says which words the state of the backward direction has read at position `t`.",
+            "Says why a held-out text does not prevent this.",
+            "Gives a proof that does not need the code, and says what an honest model would do in it.",
+            "Names tasks for a bidirectional network, and what they have in common.",
         ),
         hints=(
             "Which words has the backward state at position $t$ read?",

@@ -11,6 +11,13 @@ HINTS = (
     " change. Then write a sentence whose last word depends on its first.",
 )
 
+CRITERIA = (
+    "Says what the model writes, and how many followers nearly every long context has in the training text.",
+    "Says what becomes of those contexts on new text, and on what the model then relies.",
+    "Says how the best `n` moves with a thousand times the text, with a reason from the number of windows.",
+    "Names something that stays out of reach however much is counted, with an example.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -28,6 +35,11 @@ OTHERS = (
             "several values, such as 0.01, 0.1 and 1, and take the one with the lowest perplexity on a text that no "
             "model was counted on. On the training text the best value is always zero, because there no window is "
             "new. I would report the result on a third text, since the second one has helped to choose."
+        ),
+        criteria=(
+            "Follows one unseen window from its count to the perplexity of the whole text.",
+            "Compares the true counts with the added ones, and says what the model then writes.",
+            "Says what to measure to choose α, on which text, and why the training text will not do.",
         ),
         hints=(
             "Write down the product for a text of three windows. What becomes of it if one factor is zero?",
@@ -53,6 +65,12 @@ OTHERS = (
             "contexts. What they learn from *the keys on the table* does not help with *the books by the door*. The "
             "model would need a memory of fixed size that holds what matters, here the plural of the subject, and a "
             "way to treat similar words alike."
+        ),
+        criteria=(
+            "Says which words the trigram model sees, and which verb it will prefer after them.",
+            "Says how often a window of 15 words recurs, and what its counts say.",
+            "Says why the counts of one sentence do not help with a similar one.",
+            "Describes what a model needs in place of a longer window.",
         ),
         hints=(
             "Cover all but the last two words before *are*. Which verb would you write?",

@@ -11,6 +11,13 @@ HINTS = (
     "that has no end yet. What is missing?",
 )
 
+CRITERIA = (
+    "Compares 2.1 with the best possible loss of this language, and says how certain that makes it.",
+    "Names what to run on the model and on its parts.",
+    "Names two ways in which the future gets past a correct mask.",
+    "Says why BERT's view is no leak, and what BERT cannot be used for because of it.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -32,6 +39,12 @@ OTHERS = (
             "To find out, the first one could measure the model at positions that were not chosen, with no `[MASK]` "
             "in the sentence. The second one could measure how well words are guessed when only 15 % are hidden, "
             "for models that were trained with 15, 30 and 60 %, and compare at the same amount of computing."
+        ),
+        criteria=(
+            "Says at which positions the first model is asked for something, and what it may do at the others.",
+            "Says when in the use of the model that is noticed.",
+            "Says what the second friend gains with each sentence, and what he takes from the guess.",
+            "Gives each of the two a measurement that comes before anything is built on the model.",
         ),
         hints=(
             "At which positions does the loss look at the model's output? What is asked of it everywhere else?",
@@ -56,6 +69,12 @@ OTHERS = (
             "would also change the padding's token id, and nothing may move. In training the mistake does not show, "
             "because the model gets used to it. Batches of training have padding too, and the model learns to do "
             "well with it. Only when sentences come alone, or in other batches, do the numbers differ."
+        ),
+        criteria=(
+            "Names two mistakes that let a batch change a sentence's prediction.",
+            "Follows one of them step by step from the longer sentence to the prediction.",
+            "Gives a test that works with random weights, and says what has to agree.",
+            "Says why a good loss in training does not show the mistake.",
         ),
         hints=(
             "Follow one query of the short sentence. To how many positions does it give weight, alone and in the "

@@ -9,6 +9,13 @@ HINTS = (
     'Begin with "For each child, one head can …, and it cannot …". Then answer your friend with one gain and one loss.',
 )
 
+CRITERIA = (
+    "Says how many distributions a head has for each word, and what arrives when it looks at both children.",
+    "Says why a wider head does not help.",
+    "Says what the second head adds, and where the linear layer finds it.",
+    "Says what the friend gains and gives up, with the width that is left for each head.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -28,6 +35,12 @@ OTHERS = (
             "side by side what the heads have at the same position. At position 0 these are half of word 0 from the "
             "first head and half of word 2 from the second. So output 0 has read word 2 although the mask is right, "
             "and the loss gets better than it honestly can."
+        ),
+        criteria=(
+            "Lists which numbers of which words land in the first head of the small example.",
+            "Says what such a head takes for a position.",
+            "Names a test that shows the mistake.",
+            "Follows a later word to an earlier output, and says why the mask does not stop it.",
         ),
         hints=(
             "Number the sixteen values from 0 to 15, in the order of memory. Write down the two heads by hand.",
@@ -52,6 +65,12 @@ OTHERS = (
             "before training is another question. More heads give training more chances to find a good pattern, "
             "although not all of them are needed afterwards. To answer it, I would train models with fewer heads, "
             "with several seeds each, and compare."
+        ),
+        criteria=(
+            "Says what the eight trials tested, and what they did not.",
+            "Names another reason why a missing head may do little harm.",
+            "Describes how to compare what two heads do, and not only the loss.",
+            "Separates what a trained layer needs from what training needs, with an experiment.",
         ),
         hints=(
             "You take one leg of a table with eight legs, and it stands. What do you know about the others?",

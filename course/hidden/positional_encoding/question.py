@@ -11,6 +11,13 @@ HINTS = (
     "own position, a distance, or nothing.",
 )
 
+CRITERIA = (
+    "Says what each of the two encodings says about position 20, and what training did to that.",
+    "Says what a position must know to say a list backwards.",
+    "Says which of the five could manage it, and which could not.",
+    "Decides about RoPE by what its scores depend on.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -30,6 +37,12 @@ OTHERS = (
             "so it costs parameters and time. If the widths stay the same, words get fewer columns. Since addition "
             "lets the model decide how many directions to spend on positions, it is the cheaper choice, and not a "
             "careless one."
+        ),
+        criteria=(
+            "Names the products that a sum brings into a score, and those that mean nothing.",
+            "Uses the figure to compare these products at a small and at a large width.",
+            "Says what appending costs, and in which parts of the model.",
+            "Says what appending gains.",
         ),
         hints=(
             "Multiply out the score between two sums of word and position. Which of the four products would you "
@@ -55,6 +68,11 @@ OTHERS = (
             "distance as such, so a matching key far away can still win, if such distances occurred in training. "
             "Before deciding I would train both on short texts and measure accuracy against the distance between "
             "question and number, inside the trained length and beyond it."
+        ),
+        criteria=(
+            "Chooses an encoding for each task by what it does to a match that is far away.",
+            "Computes what a slope takes from a score over 5,000 tokens, for a steep head and for a flat one.",
+            "Names a measurement against the distance, and says at which lengths.",
         ),
         hints=(
             "Compute what a slope of 1/2 and a slope of 1/256 take from the score at a distance of 5,000.",

@@ -10,6 +10,13 @@ HINTS = (
     'the gradient is the cause, the curve …".',
 )
 
+CRITERIA = (
+    "Gives a reason from a figure of this notebook, and not from general knowledge.",
+    "Names another cause, and says what the hidden state would have to hold.",
+    "Describes an experiment with what is trained and what is plotted.",
+    "Says which outcome speaks for the gradient, and which for the other cause.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -30,6 +37,12 @@ OTHERS = (
             "jumps up and may not recover. Clipping helps against gradients that explode, because it limits how far "
             "one step can go. It does not help against gradients that vanish. It makes nothing longer, and a common "
             "factor would not bring back what the early time steps have lost against the late ones."
+        ),
+        criteria=(
+            "Says what clipping changes in a step, and what it leaves as it is.",
+            "Describes the loss with the small bound, and says why it looks like that.",
+            "Describes the loss with the large bound, and says when it differs from a training without clipping.",
+            "Says which of the two problems clipping helps against, and why not against the other.",
         ),
         hints=(
             "Take the gradients (3, 4) and (0.3, 0.4), and clip both at 1. What happened to their directions and "
@@ -57,6 +70,12 @@ OTHERS = (
             "this does harm, because an untrained network's tokens are noise. The true next token has little to do "
             "with what the network has read. It may then learn to ignore its input, and tokens that go by their "
             "position alone. So one begins with true tokens and exchanges more of them later."
+        ),
+        criteria=(
+            "Says which states the network visits in training, and where a wrong token takes it.",
+            "Says what training for twice as long changes, and what it leaves open.",
+            "Says what scheduled sampling shows the network that teacher forcing does not.",
+            "Says what the tokens of an untrained network are like, and what it may learn from reading them.",
         ),
         hints=(
             "Which hidden states does the network visit in training, and which does it visit after its first wrong "

@@ -11,6 +11,12 @@ HINTS = (
     " other, and what do they know by now?",
 )
 
+CRITERIA = (
+    "Names one property of self-attention, and explains both lists with it.",
+    "Says where each of the two lists holds what belongs together.",
+    "Judges the proposal by what the new vector tells the layer beyond the embeddings.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -29,6 +35,12 @@ OTHERS = (
             "$D$ would make all scores nearly equal, and the layer would begin by averaging everything. In "
             "principle the network can learn smaller queries. But the gradient that should teach it is the very one "
             "that vanishes, so learning is slow or depends on luck."
+        ),
+        criteria=(
+            "Gives the typical size of a score at width 1024, and the weights that follow from it.",
+            "Says what such weights mean for the gradient.",
+            "Says how a sum grows with the number of its terms, and what dividing by `D` would do.",
+            "Weighs what the network could learn against the gradient that would have to teach it.",
         ),
         hints=(
             "How large is a sum of 1024 products of random numbers of size one?",
@@ -53,6 +65,12 @@ OTHERS = (
             "+ 8.6$, about 23 seconds. Your friend's rule is nearly right where the quadratic part dominates. This "
             "is so if $2 n$ is much larger than $12 d$, so from some 60,000 tokens on at this width. (The memory "
             "for the weights is another matter, and always grows with the square.)"
+        ),
+        criteria=(
+            "Splits the second into a part that grows with the square of the length and a part that does not.",
+            "Names the parts of the layer that stand behind both numbers.",
+            "Gives each part its own factor, and adds them up.",
+            "Says from which lengths on the square dominates, and how that follows from the two parts.",
         ),
         hints=(
             "Split the second into a part that is quadratic in the length and a part that is proportional to it. "

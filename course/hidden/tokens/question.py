@@ -10,6 +10,13 @@ HINTS = (
     'Begin (b) with "The merges were learned from English, so a Tagalog word becomes …, and therefore …".',
 )
 
+CRITERIA = (
+    "Brings both models to the same unit, and shows the calculation.",
+    "Says which model is better, and why their perplexities do not compare.",
+    "Says what happens to Tagalog words in the tokeniser, and why.",
+    "Names one consequence for the cost, and one for what the model can remember.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -24,6 +31,11 @@ OTHERS = (
             "what stands beside it: `dog` alone, inside `the dog`, and inside `dog.` are three things. A model has "
             "to learn them one by one, and meets each of them less often. Training is slower as well, because words "
             "cannot be counted once each."
+        ),
+        criteria=(
+            "Gives pieces that only the friend finds, and says why.",
+            "Names a gain that one could count.",
+            "Names a loss, and shows it with one word beside different neighbours.",
         ),
         hints=(
             "Train both ways on *the cat sat on the mat* by hand, for three merges. Which pairs may your friend "
@@ -45,6 +57,11 @@ OTHERS = (
             "The best contexts of nearly all words are then the same few frequent words, and the list says little "
             "about the word. Noise by count takes this share out, and what is left is how much more often the two "
             "meet than chance would have it."
+        ),
+        criteria=(
+            "Writes down the best score with the probability of uniform noise in it.",
+            "Says what the score no longer takes into account, and what that does to frequent contexts.",
+            "Says what the lists of best contexts of different words look like then.",
         ),
         hints=(
             "Write the best score with $P_n(c) = 1/V$. Which part of it still depends on the context alone?",

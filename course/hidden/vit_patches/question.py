@@ -10,6 +10,13 @@ HINTS = (
     'Begin your advice with "For each tree there are … photographs, and in all of them the leaf …, so I would …".',
 )
 
+CRITERIA = (
+    "Says what the encoder sees without positional embeddings, and why a puzzle gets the same answer.",
+    "Says what that still tells about a digit, and what only the positions add.",
+    "Compares what a ViT has to learn from examples with the number of photographs.",
+    "Gives advice that fits these photographs, with a reason.",
+)
+
 OTHERS = (
     Question(
         prompt=(
@@ -28,6 +35,12 @@ OTHERS = (
             "empty, there are 50,176 of them, and more than two and a half thousand million scores in each head. "
             "With one patch for the whole picture there is a single token, attention has nothing to compare, and "
             "the linear layer at the beginning would have to recognise everything by itself."
+        ),
+        criteria=(
+            "Counts the tokens before and after.",
+            "Gives a factor for the scores, and another one for the rest.",
+            "Names what the friend could gain, with a case in which it matters.",
+            "Says what goes wrong at each of the two extremes.",
         ),
         hints=(
             "Count the patches along one side first.",
@@ -52,6 +65,11 @@ OTHERS = (
             "pretrained positional embeddings know which patches are neighbours, which is useful for a spectrogram "
             "as well. They were learned for a square, so they have to be interpolated to the longer axis of time, "
             "and training has to teach them that up and down now mean pitch."
+        ),
+        criteria=(
+            "Decides on each of the four changes by what one would hear.",
+            "Says for which of them the size of the change matters.",
+            "Says what the pretrained embeddings bring along, and what is different about a spectrogram's axes.",
         ),
         hints=(
             "Play each change in your mind. Would you still understand the words?",

@@ -44,6 +44,13 @@ def test_a_text_without_a_heading_stays():
     assert "A model answer." not in sources(without(cells(), {"sums_question"}))
 
 
+def test_a_question_takes_the_cell_that_asks_for_its_rubric():
+    asked = [*cells(), new_code_cell('rubric("sums_question")'), new_code_cell('rubric("other_question")')]
+    left = sources(without(asked, {"sums_question"}))
+    assert left[-2:] == ["## Going further", 'rubric("other_question")']
+    assert sources(without(asked, {"twice"}))[-2:] == ['rubric("sums_question")', 'rubric("other_question")']
+
+
 def test_what_is_optional_says_so_in_its_heading():
     marked = cells()
     mark_optional(marked, {"plus"})

@@ -269,13 +269,13 @@ def test_neither_an_unwritten_answer_nor_a_test_is_quoted():
 @pytest.mark.parametrize(
     ("source", "kept"),
     [
-        ("fit = torch.tensor(1.0)\nhint = predict = 3", "Tensor int"),
+        ("fit = torch.tensor(1.0)\nhint = predict = rubric = 3", "Tensor int"),
         ("def fit(x, y): return x", "function function"),
         ("del fit, hint, predict, check", "NoneType NoneType"),
     ],
 )
 def test_a_name_of_the_courses_is_lent_to_the_cells_that_call_it(source, kept):
-    calls = 'hint("softmax")\npredict("scores_without_scaling")'
+    calls = 'hint("softmax")\npredict("scores_without_scaling")\nrubric("self_attention_question")'
     after = "print(type(globals().get('fit')).__name__, type(globals().get('hint')).__name__)"
     found = graded(source, calls, after)
     assert_nothing_is_lost(found)

@@ -194,26 +194,31 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     assert len(said) == 5
 
 
+QUESTION = "course/hidden/sample/question.py"
+HINTS, CRITERIA = ("Draw it.", "Begin with …"), ("Draws it.", "Names a size.", "Says why.")
+OTHER = (Question("Why?", "Because.", HINTS, CRITERIA),) * 2
+
+
 @pytest.mark.parametrize(
-    ("hints", "others", "fault"),
+    ("changed", "fault"),
     [
-        (
-            ("Draw it.",),
-            2,
-            "question 1 in course/hidden/sample/question.py must have a tuple of two or three hints",
-        ),
-        ("Draw it.", 2, "question 1 in course/hidden/sample/question.py must have a tuple of two or three hints"),
-        (("Draw it.", " "), 2, "a hint in course/hidden/sample/question.py is empty"),
-        (("Draw it.", "Begin with …"), 1, "OTHERS in course/hidden/sample/question.py must be a tuple of two more"),
-        (("Draw it.", "Begin with …"), 2, ""),
+        ({"HINTS": HINTS[:1]}, f"question 1 in {QUESTION} must have a tuple of two or three hints"),
+        ({"HINTS": "Draw it."}, f"question 1 in {QUESTION} must have a tuple of two or three hints"),
+        ({"HINTS": ("Draw it.", " ")}, f"one of the hints in {QUESTION} is empty"),
+        ({"CRITERIA": CRITERIA[:2]}, f"question 1 in {QUESTION} must have a tuple of three or four criteria"),
+        ({"CRITERIA": ("Draws it.", "", "Says why.")}, f"one of the criteria in {QUESTION} is empty"),
+        ({"OTHERS": OTHER[:1]}, f"OTHERS in {QUESTION} must be a tuple of two more"),
+        ({"CRITERIA": None}, f"{QUESTION} has no CRITERIA. Write it"),
+        ({}, ""),
     ],
 )
-def test_three_written_questions_have_two_or_three_hints(
-    hints: Any, others: int, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_three_written_questions_have_hints_and_criteria(
+    changed: dict[str, Any], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType("question")
-    module.HINTS = hints  # type: ignore[attr-defined]
-    module.OTHERS = (Question("Why?", "Because.", ("Draw it.", "Begin with …")),) * others  # type: ignore[attr-defined]
+    for name, value in {"HINTS": HINTS, "CRITERIA": CRITERIA, "OTHERS": OTHER, **changed}.items():
+        if value is not None:
+            setattr(module, name, value)
     monkeypatch.setitem(sys.modules, "course.hidden.sample.question", module)
     for path in ("course.syllabus", "course.grading.release.lint"):
         monkeypatch.setattr(f"{path}.TOPICS", (SAMPLE,))

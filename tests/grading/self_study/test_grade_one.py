@@ -11,6 +11,7 @@ from course.cli import main
 from course.grading.self_study import grade_one
 from course.grading.self_study.grade_one import UNANSWERED, Marked
 from course.judge.verdict import Verdict
+from course.notebook.standing import grade_of
 
 from ..lesson import NAME, TOPIC, answers, before, deleted, find, make_course, solved
 
@@ -37,6 +38,18 @@ def test_the_report_of_a_notebook(root, tmp_path, capsys):
     assert "of 20 points" in said
     assert "`course solution self_attention_question`" in said
     assert path.read_bytes() == before
+    grade = grade_of(TOPIC, tmp_path)
+    assert grade is not None and grade.at is not None and set(grade.earned) == {item.name for item in TOPIC.judged}
+    assert f"{grade.score:g} of 20 points" in said and grade.score == sum(grade.earned.values())
+
+
+def test_a_score_is_kept_unless_the_judge_could_not_grade(tmp_path, monkeypatch, capsys):
+    verdicts = {"passed": Verdict("softmax", "passed", 2, 2), "not-graded": Verdict("softmax", "not-graded", 0, 2)}
+    for kind, verdict in verdicts.items():
+        monkeypatch.setattr(grade_one, "grade_notebook", lambda path, policy, one=verdict: Marked(TOPIC, (one,), 1.0))
+        assert main(["grade", str(tmp_path / "mine.ipynb")]) == int(kind == "not-graded")
+        grade = grade_of(TOPIC, tmp_path)
+        assert grade is not None and grade.words() == "2 of 2 points", kind
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}'])

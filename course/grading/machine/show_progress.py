@@ -1,0 +1,64 @@
+"""`course progress`: at the shell, what `progress()` says of all notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from course.grading.problem import Problem
+from course.notebook import course_map
+from course.notebook.folder import choose_path
+from course.notebook.standing import notebook_of, path_called, path_chosen_in, standing_of
+from course.study_paths import paths_through
+from course.syllabus import TOPICS, Unknown
+
+MOST_NAMED = 4
+"""So many folders with notebooks are named where one has to be chosen."""
+
+
+def find_home(folder: Path) -> Path:
+    """Return the folder of the course's notebooks: `folder`, or else the one above it, or the only one in it.
+
+    Raises:
+        Problem: there is no such folder, or several lie in it.
+    """
+    if not folder.is_dir():
+        raise Problem(f"{folder} is no folder. Name the one with your notebooks, such as sequence-models")
+    folder = folder.resolve()
+    around = next((place for place in (folder, folder.parent) if _has_notebooks(place)), None)
+    if around is not None:
+        return around
+    below = sorted(place for place in folder.iterdir() if place.is_dir() and _has_notebooks(place))
+    if not below:
+        raise Problem(f"{folder} has no notebooks of the course. Name the folder with yours, such as sequence-models")
+    if len(below) > 1:
+        names = ", ".join(place.name for place in below[:MOST_NAMED])
+        raise Problem(f"several folders here have notebooks ({names}). Name one: course progress {below[0].name}")
+    return below[0]
+
+
+def _has_notebooks(folder: Path) -> bool:
+    return any(notebook_of(topic, folder).is_file() for topic in TOPICS)
+
+
+def choose(name: str, home: Path) -> None:
+    """Remember the path of that name for the map in `home`, or none where the name is empty.
+
+    Raises:
+        Problem: this course has no such path, or nothing can be written in `home`.
+    """
+    try:
+        path_called(name)
+    except Unknown as error:
+        raise Problem(str(error)) from None
+    if not choose_path(name, home):
+        raise Problem(f"{home} cannot remember the path. Check that you may write in its folder .course")
+
+
+def describe(home: Path) -> Sequence[str]:
+    """Return the lines that `course progress` prints of the notebooks in `home`."""
+    standings, path = {topic.name: standing_of(topic, home) for topic in TOPICS}, path_chosen_in(home)
+    lines = [course_map.text(TOPICS, standings, path)]
+    if path is None and paths_through(TOPICS):
+        lines.append("Three paths go through the course in six weeks. `course progress --path language` chooses one.")
+    return lines

@@ -1,0 +1,143 @@
+"""`course progress --page`: what somebody did who learns alone, as a page to show. Nobody signs it, and it says so."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from course.files import write_atomically
+from course.grading.problem import Problem
+from course.grading.report.template import fill
+from course.notebook.folder import read_progress
+from course.notebook.standing import (
+    MARKS,
+    Standing,
+    date,
+    on_path,
+    path_chosen_in,
+    predictions_made,
+    standing_of,
+    state_of,
+    time_of,
+)
+from course.syllabus import OUTLINE, SOURCE, TOPICS, Item, Topic
+
+TIMES = ("passed_at", "predicted_at", "met_at")
+"""The times that are kept of exercises, predictions and questions."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An exercise or a written question: its name, how it stands, its points, and when it first passed."""
+
+    name: str
+    mark: str
+    words: str
+    points: str
+    passed: str
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A notebook that was begun: its topic, its standing, and lines on what was done there and when."""
+
+    topic: Topic
+    standing: Standing
+    times: Sequence[datetime.datetime]
+    rows: Sequence[Row]
+    predictions: str
+
+    @property
+    def share(self) -> int:
+        """The percentage of its exercises that pass."""
+        return round(100 * self.standing.passed / max(self.standing.of, 1))
+
+    @property
+    def days(self) -> str:
+        """The days from the first time that was kept to the last; empty where none was."""
+        return _days(self.times)
+
+    @property
+    def graded(self) -> str:
+        """The day on which it was graded; empty where it was not, or no time was kept."""
+        at = self.standing.grade.at if self.standing.grade else None
+        return date(at) if at else ""
+
+
+def write_page(home: Path, to: Path) -> Path:
+    """Write the page on the notebooks in `home`, and return its path.
+
+    Raises:
+        Problem: nothing was done there yet, or the file cannot be written.
+    """
+    page = render(home, datetime.datetime.now().astimezone())
+    try:
+        write_atomically(to, page.encode())
+    except OSError as error:
+        raise Problem(f"{to} cannot be written: {error.strerror}") from error
+    return to
+
+
+def render(home: Path, made: datetime.datetime) -> str:
+    """The page. `made` is the time it tells.
+
+    Raises:
+        Problem: nothing was done in `home` yet.
+    """
+    path = path_chosen_in(home)
+    along = on_path(TOPICS, path)
+    every = {topic: _chapter(topic, home) for topic in [*along, *(one for one in TOPICS if one not in along)]}
+    chapters = [chapter for topic, chapter in every.items() if chapter.times or _is_begun(chapter.standing)]
+    if not chapters:
+        raise Problem(f"nothing is done in {home} yet. Run the check of an exercise first")
+    graded = [chapter.standing.grade for chapter in chapters if chapter.standing.grade]
+    return fill(
+        "study.html.j2",
+        title=OUTLINE.title if OUTLINE is not None else "Sequence models",
+        source=SOURCE,
+        path=path,
+        chapters=chapters,
+        topics=len(along),
+        done=sum(chapter.standing.done for chapter in chapters if chapter.topic in along),
+        passed=sum(chapter.standing.passed for chapter in chapters),
+        score=sum(grade.score for grade in graded),
+        points=sum(grade.points for grade in graded),
+        days=_days([time for chapter in chapters for time in chapter.times]),
+        made=f"{date(made)}, {made:%H:%M}",
+    )
+
+
+def _is_begun(standing: Standing) -> bool:
+    return standing.begun or standing.grade is not None
+
+
+def _chapter(topic: Topic, home: Path) -> Chapter:
+    known, standing = read_progress(home / topic.folder), standing_of(topic, home)
+    names = [*(item.name for item in topic.items), *topic.predictions]
+    times = [time_of(known.get(name, {}), kind) for name in names for kind in TIMES]
+    times.append(standing.grade.at if standing.grade else None)
+    earned = standing.grade.earned if standing.grade else {}
+    rows = [_row(item, known, earned) for item in topic.items]
+    return Chapter(topic, standing, sorted(filter(None, times)), rows, predictions_made(topic, known))
+
+
+def _row(item: Item, known: Mapping[str, Mapping[str, Any]], earned: Mapping[str, float]) -> Row:
+    state, words = state_of(item, known)
+    passed, points = time_of(known.get(item.name, {}), "passed_at"), earned.get(item.name)
+    return Row(
+        item.name,
+        MARKS[state],
+        words,
+        "" if points is None else f"{points:.4g} of {item.points:g}",
+        f"{passed.day} {passed:%b %Y}" if passed else "",
+    )
+
+
+def _days(times: Sequence[datetime.datetime]) -> str:
+    if not times:
+        return ""
+    first, last = date(min(times)), date(max(times))
+    return first if first == last else f"{first} to {last}"

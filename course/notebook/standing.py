@@ -1,0 +1,181 @@
+"""How far a student is, read from what `.course/` keeps: for `progress()`, for the map, and for `course progress`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from ..study_paths import StudyPath, paths_through
+from ..syllabus import OUTLINE, TOPICS, Item, Topic, Unknown
+from .folder import chosen_path, read_grades, read_progress
+
+NOT_HERE = "not handed out yet"
+"""What is said of a topic whose notebook is not there."""
+
+MARKS = {"passed": "✓", "none": "○", "open": "✗"}
+"""The sign of each state of an exercise."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What `course grade` gave a notebook; `at` is None where no time was kept, and `earned` has each exercise."""
+
+    score: float
+    points: float
+    at: datetime | None
+    earned: Mapping[str, float]
+
+    def words(self) -> str:
+        """The score in a few words."""
+        return f"{self.score:.4g} of {self.points:.4g} points"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not.
+
+    `here` is false while the notebook has not been handed out.
+    """
+
+    passed: int
+    of: int
+    begun: bool = False
+    at: str = ""
+    here: bool = True
+    grade: Grade | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether every exercise passes, and there are some."""
+        return 0 < self.of == self.passed
+
+    def words(self) -> str:
+        """The standing in a few words, with the score of `course grade` where there is one."""
+        if self.done:
+            said = f"all {self.of} pass"
+        elif self.begun:
+            said = f"{self.passed} of {self.of} pass"
+        else:
+            said = "not begun" if self.here else NOT_HERE
+        return f"{said}, {self.grade.words()}" if self.grade else said
+
+
+def notebook_of(topic: Topic, home: Path = Path()) -> Path:
+    """Where a topic's notebook lies, seen from `home`, the folder of the course's map."""
+    return home / topic.folder / f"{topic.folder}.ipynb"
+
+
+def standing_of(topic: Topic, home: Path = Path()) -> Standing:
+    """How far the topic's notebook is, by what was noted beside it."""
+    known = read_progress(home / topic.folder)
+    left = [item.name for item in topic.judged if state_of(item, known)[0] != "passed"]
+    begun = any("kind" in known.get(item.name, {}) for item in topic.judged)
+    here, grade = notebook_of(topic, home).is_file(), grade_of(topic, home / topic.folder)
+    return Standing(len(topic.judged) - len(left), len(topic.judged), begun, left[0] if left else "", here, grade)
+
+
+def state_of(item: Item, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+    """Which of `MARKS` an exercise or a question has, and words for it."""
+    facts = known.get(item.name, {})
+    if item.kind == "question":
+        return _state_of_question(facts)
+    if "kind" not in facts:
+        return "none", "not checked yet"
+    if facts["kind"] == "passed":
+        return "passed", "public checks pass"
+    if facts["kind"] == "missing":
+        return "none", "not answered yet"
+    return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
+
+
+def _state_of_question(facts: Mapping[str, Any]) -> tuple[str, str]:
+    met, of = facts.get("met"), facts.get("criteria")
+    if isinstance(met, str) and isinstance(of, int):
+        return "none", f"meets {len(met)} of {of} criteria, self-marked"
+    return "none", "read by a person" if OUTLINE is not None else "yours to mark, by rubric"
+
+
+def grade_of(topic: Topic, folder: Path) -> Grade | None:
+    """What `course grade` gave the topic's notebook in `folder`; None where it gave nothing that can be read."""
+    kept = read_grades(folder).get(topic.folder, {})
+    score, points, earned = kept.get("score"), kept.get("points"), kept.get("earned")
+    if not _is_number(score) or not _is_number(points):
+        return None
+    each = earned.items() if isinstance(earned, dict) else ()
+    return Grade(score, points, time_of(kept, "at"), {name: of for name, of in each if _is_number(of)})
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def time_of(facts: Mapping[str, Any], name: str) -> datetime | None:
+    """The time that was noted under this name; None where an earlier version noted none, or it has no zone."""
+    try:
+        found = datetime.fromisoformat(facts[name])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if found.tzinfo else None
+
+
+def date(time: datetime) -> str:
+    """A day in words: `5 December 2026`."""
+    return f"{time.day} {time:%B %Y}"
+
+
+def predictions_made(topic: Topic, known: Mapping[str, Mapping[str, Any]]) -> str:
+    """How many predictions of the topic were made, in a few words; nothing where it has none."""
+    made = sum(bool(choice_in(known.get(name, {}))) for name in topic.predictions)
+    return f"{made} of {len(topic.predictions)} predictions made" if topic.predictions else ""
+
+
+def choice_in(facts: Mapping[str, Any]) -> str:
+    """The letter that was chosen first for a prediction, or nothing."""
+    chosen = facts.get("predicted", "")
+    return chosen if isinstance(chosen, str) and len(chosen) == 1 else ""
+
+
+def path_called(name: str) -> StudyPath | None:
+    """The path through the course of that name, or None where the name is empty.
+
+    Raises:
+        Unknown: this course has no such path.
+    """
+    paths = {path.name: path for path in paths_through(TOPICS)}
+    if name and name not in paths:
+        there = f"Its paths are {', '.join(map(repr, paths))}" if paths else "It leaves topics out, so it has no paths"
+        raise Unknown(f"this course has no path {name!r}. {there}")
+    return paths.get(name)
+
+
+def path_chosen_in(home: Path) -> StudyPath | None:
+    """The path that was chosen for the map in `home`; None where none was, or this course has no such path."""
+    return next((path for path in paths_through(TOPICS) if path.name == chosen_path(home)), None)
+
+
+def on_path(topics: Sequence[Topic], path: StudyPath | None) -> list[Topic]:
+    """The topics of a path, in its order; all of them where there is none."""
+    if path is None:
+        return list(topics)
+    return sorted(filter(path.holds, topics), key=lambda topic: path.folders.index(topic.folder))
+
+
+def goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
+    """The notebook to open next, of those here: the last one begun that is not done, else the first that is not."""
+    open_ = [topic for topic in topics if standings[topic.name].here and not standings[topic.name].done]
+    begun = [topic for topic in open_ if standings[topic.name].begun]
+    return next(iter(begun[-1:] or open_), None)
+
+
+def next_after(topic: Topic, path: StudyPath | None) -> Topic | None:
+    """The topic that follows on the path, or in the course where there is none; None after the last.
+
+    Of a topic beside the path, it is the first of the path's topics with a larger number.
+    """
+    along = on_path(TOPICS, path)
+    if topic in along:
+        return next(iter(along[along.index(topic) + 1 :]), None)
+    return next((other for other in along if other.number > topic.number), None)
