@@ -13,10 +13,11 @@ ADDED, OWN = "the positional embeddings are added", "a vector of its own for eve
 @exercise(
     reference.LearnedPositions,
     hints=(
-        "Write down the shape of a table with one vector for each position. Which of its rows does a "
-        "text of T words need?",
+        "What is learned here? Write down the shape of a table with one vector for each position. Which of its rows "
+        "does a text of T words need?",
         "Put two equal sentences into one batch. Should the same vectors be added to both? Are they?",
-        "List model.parameters(). An optimizer changes what it finds there, and nothing else.",
+        "Begin with __init__, and list model.parameters() before you write forward. An optimizer changes what it "
+        "finds there, and nothing else. Are any two rows of your table alike?",
     ),
 )
 def LearnedPositions(rng):
