@@ -11,8 +11,11 @@ from course.reference import vit_patches as reference
     reference.interpolate_positions,
     hints=(
         "How many rows does the result have for a grid of 5 × 7? Which of them belongs to no patch?",
-        "Fill column 0 of positions with the number of the patch's row, and lay the result out as (height, width).",
-        "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and which one is C?",
+        "Fill column 0 of positions with the number of the patch's row, and lay the result out as (height, width). "
+        "What should you see along a row, and down a column?",
+        "Begin by setting aside the row that belongs to no patch, and work out the side of the old grid. "
+        "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and which one is C? Print the shape that "
+        "you hand over.",
     ),
 )
 def interpolate_positions(rng):
