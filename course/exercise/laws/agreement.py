@@ -48,16 +48,6 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
 
 
 @law
-def differ_by_share(outputs: Outputs, share: float, of: str = "out", to: str = "", because: str = "") -> str:
-    """Two outputs differ by more than `share` of the widest distance of a row of `of` from the mean of its rows."""
-    first, second = (tensor(outputs[name]).double() for name in (of, to))
-    spread = (first - first.mean(0)).abs().max()
-    if bool((first - second).abs().max() > share * spread):
-        return ""
-    return because or f"{of} and {to} should differ, but they are almost the same"
-
-
-@law
 def exceeds_by(
     outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
 ) -> str:
