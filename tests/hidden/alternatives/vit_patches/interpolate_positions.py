@@ -29,19 +29,6 @@ stretched_bicubic_to_the_corners = _stretched("bicubic", align_corners=True)
 stretched_smoothly = _stretched("bicubic", align_corners=False, antialias=True)
 
 
-def stretched_by_matrices(positions, new_grid):
-    """Bilinear, one axis after the other, as two small matrices of weights."""
-    side = math.isqrt(len(positions) - 1)
-
-    def weights(n):
-        at = ((torch.arange(n) + 0.5) * side / n - 0.5).clamp(0, side - 1)
-        return (1 - (at[:, None] - torch.arange(side)).abs()).clamp(min=0).to(positions.dtype)
-
-    grid = positions[1:].view(side, side, -1) if positions.is_contiguous() else positions[1:].reshape(side, side, -1)
-    out = torch.einsum("yi,xj,ijd->yxd", weights(new_grid[0]), weights(new_grid[1]), grid)
-    return torch.cat([positions[:1], out.flatten(0, 1)])
-
-
 @torch.no_grad()
 def marks_drawn_larger_without_a_gradient(positions, new_grid):
     """The marks are weights, and are drawn larger once."""
@@ -57,5 +44,4 @@ ALTERNATIVES = [
     stretched_bilinear_to_the_corners,
     stretched_bicubic_to_the_corners,
     stretched_smoothly,
-    stretched_by_matrices,
 ]
