@@ -460,7 +460,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 #
 # The positional embeddings form a picture of 4 × 4 pixels with $D$ channels. **Enlarge this picture.** Here is an example with one row and one channel. Two values 0 and 4 become the four values 0, 1, 3, 4 by linear interpolation. The middle of the old row stays the middle of the new one.
 #
-# The same happens along both axes (bilinear or bicubic, as you like). The `[CLS]` token has no place in the picture and keeps its positional embedding.
+# The same happens along both axes, which is called **bilinear** interpolation. The `[CLS]` token has no place in the picture and keeps its positional embedding.
 #
 # ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 

@@ -105,7 +105,7 @@ def spectrogram_patches(spec: Tensor, p: int, stride: int) -> Tensor:
 def interpolate_positions(positions: Tensor, new_grid: tuple[int, int]) -> Tensor:
     """Resize positional embeddings (N + 1, D), learned on a square grid, to another grid: (height·width + 1, D).
 
-    The [CLS] token's row stays as it is. The others are resized like the pixels of an image (bicubic).
+    The [CLS] token's row stays as it is. The others are resized like the pixels of an image (bilinear).
 
     Raises:
         ValueError: the N rows after the first make no square.
@@ -116,7 +116,7 @@ def interpolate_positions(positions: Tensor, new_grid: tuple[int, int]) -> Tenso
             f"positions of shape {tuple(positions.shape)} belong to {len(positions) - 1} patches, which make no square"
         )
     picture = positions[1:].T.unflatten(1, (side, side))  # (D, side, side)
-    larger = F.interpolate(picture[None], size=tuple(new_grid), mode="bicubic", align_corners=False)[0]
+    larger = F.interpolate(picture[None], size=tuple(new_grid), mode="bilinear")[0]
     return torch.cat([positions[:1], larger.flatten(1).T])
 
 

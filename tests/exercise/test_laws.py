@@ -337,6 +337,13 @@ def test_no_sentence_holds_a_name_that_students_have_not_seen():
     assert broken(reached, {"gradients of company": None}) == "no gradient flows back from the result"
 
 
+def test_what_was_given_is_reached_by_any_gradient():
+    reached = LawUse("input_is_reached")
+    assert not broken(reached, {"gradients of out": [torch.tensor([0.0, 1.0])]})
+    for nothing in ([torch.zeros(2)], [None], [], None):
+        assert broken(reached, {"gradients of out": nothing})
+
+
 def test_one_tensor_is_told_from_a_tuple_of_two():
     sentence = broken(LawUse("has_parts", {"count": 2}), {"out": torch.zeros(2, 7)})
     assert sentence.startswith("expected a tuple of 2 tensors, got a tensor of shape (2, 7)")

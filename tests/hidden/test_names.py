@@ -311,16 +311,6 @@ class AddsFeedForwardToItself(AddsItToItself):
 # -- 11 ----------------------------------------------------------------------------------------------------------------
 
 
-def positions_by_scale_factor(positions, new_grid):
-    """As DINO had it."""
-    (h, w), side = new_grid, math.isqrt(len(positions) - 1)
-    if (h, w) == (side, side):
-        return positions
-    grid = positions[1:].reshape(1, side, side, -1).permute(0, 3, 1, 2)
-    grid = F.interpolate(grid, scale_factor=((h + 0.1) / side, (w + 0.1) / side), mode="bicubic")
-    return torch.cat([positions[:1], grid.permute(0, 2, 3, 1).reshape(h * w, -1)])
-
-
 # -- 12 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -376,7 +366,6 @@ HEARD = [
     Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
     Heard("EncoderLayer", AddsAttentionToItself, "and biases of W_o to zero", "W_o to zero", "dropout of 1"),
     Heard("EncoderLayer", AddsFeedForwardToItself, "and biases of down to zero", "down to zero", "dropout of 1"),
-    Heard("interpolate_positions", positions_by_scale_factor, "the middle of the top row", "middle of the grid moves"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]
 

@@ -183,14 +183,6 @@ def chooses_the_best(outputs: Outputs, scores: Tensor, of: str = "out", because:
 
 
 @law
-def row_is(outputs: Outputs, row: int, value: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
-    """One row (along the first axis) of an output is known."""
-    if agree(tensor(outputs[of])[row], value, within):
-        return ""
-    return because or f"row {row} is not the one that every correct solution returns"
-
-
-@law
 def some_rows_agree(outputs: Outputs, of: list[str], least: int, because: str = "", within: float = 1e-8) -> str:
     """At least `least` of the outputs (V, K) hold two rows that are the same, and two that are not."""
     found = sum(_some_agree(tensor(outputs[name]).double(), within) for name in of)
