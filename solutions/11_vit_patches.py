@@ -244,7 +244,7 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 # | `self.layers` | an `nn.ModuleList` of the encoder layers, each with the model's `dropout` |
 # | `self.norm`, `self.classify` | the last norm, and the `nn.Linear` that gives the logits |
 #
-# `attention_maps` reads images and returns the weights that each layer has left behind. Do not use `blocks.ViT`, since it is the answer itself.
+# Only the layers drop numbers in training. `attention_maps` reads images and returns the weights that each layer has left behind. Do not use `blocks.ViT`, since it is the answer itself.
 #
 # The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones hide the digits.
 
