@@ -100,56 +100,6 @@ def something_learns(outputs: Outputs, of: str = "gradients of out", because: st
     return "" if moving else because or "every gradient is zero, so a training step would change nothing"
 
 
-@law
-def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
-    """Each parameter takes part in the result. Its gradient may vanish, as that of a key's bias does in softmax."""
-    gradients = outputs[of]
-    if not gradients:
-        return because or "no gradient reaches the parameters. Is the result still connected to them?"
-    idle = [name for name, grad in gradients.items() if grad is None]
-    return (because or f"the result does not depend on {', '.join(map(str, idle[:4]))}") if idle else ""
-
-
-@law
-def squares_that_matter(
-    outputs: Outputs,
-    side: int,
-    at_least: int = 0,
-    each: int | None = None,
-    of: str = "gradients of out",
-    because: str = "",
-) -> str:
-    """So many squares of `side` x `side` pixels get a gradient, over all images (B, C, H, W) of the first argument.
-
-    At least `at_least`, and not more than `each` in half of the images where any does: somebody may look at two places
-    alike. Less than three such images tell nothing. A pixel counts when its gradient is not below a hundred-thousandth
-    of the largest in its image.
-    """
-    strength = _strength(outputs[of])
-    felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
-    counts = felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).flatten(1).sum(1)
-    found, some = int(counts.sum()), counts[counts > 0]
-    if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
-        return ""
-    return because or f"{found} squares of {side} × {side} pixels affect the result, and that is the wrong number"
-
-
-@law
-def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients of out", because: str = "") -> str:
-    """Squares of `side` x `side` pixels matter in images (B, C, H, W) only where place 0 of one layer looks at them.
-
-    `to` has its maps (1, B, h, N + 1, N + 1). Felt is a gradient above a hundredth of the largest in its image, and
-    looked at is what any head gives a millionth of its attention: between the two lie the slopes of softmax. In a
-    single image they may disagree. Where no patch gets a thousandth, place 0 has read itself, and what is felt is
-    rounding: such images tell nothing.
-    """
-    strength = _strength(outputs[of])
-    felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
-    looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
-    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1) & (looked.amax(1) > 1e-3)
-    return "" if int(strays.sum()) < 2 else because or "the result depends on patches that get no attention"
-
-
 @law_with(relative=True)
 def rows_as_expected(
     outputs: Outputs, rows: list[int], of: str = "gradients of out", because: str = "", within: float = 1e-6
@@ -157,11 +107,6 @@ def rows_as_expected(
     """These rows of every tensor are the reference's; what the others hold does not matter, be it NaN."""
     found, expected = ([tensor[rows] for tensor in where[of]] for where in (outputs, outputs[EXPECTED]))
     return "" if agree(found, expected, within) else because or f"rows {rows} of the {of} are not right"
-
-
-def _strength(gradients: list[Tensor]) -> Tensor:
-    """How strongly each pixel of the images (B, C, H, W), the first argument, is felt: (B, H, W)."""
-    return tensor(gradients[0]).double().abs().amax(1)
 
 
 @law
