@@ -30,7 +30,7 @@ SUPPLIED = frozenset({*dir(builtins), "check", "display"})
 
 @dataclass(frozen=True)
 class Late:
-    """Cells that stand above the cell at the index `below`, although only this cell defines `names`, which they need."""
+    """Cells that stand above the cell at the index `below`, although it alone defines the `names` that they need."""
 
     below: int
     cells: tuple[int, ...]
