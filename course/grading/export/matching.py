@@ -26,7 +26,7 @@ def match(
     """Match rows with students: by an id or a whole email, else by the part before its @, else by a full name.
 
     Each kind of key is tried on all rows before the next kind is tried on the rows and pupils that are left. A key
-    matches only if exactly one row and one pupil have it. If an id or a whole email is ambiguous, no weaker key decides.
+    matches only if exactly one row and one pupil have it. If an id or whole email is ambiguous, no weaker key decides.
 
     Args:
         identities: the columns of ids and emails.

@@ -56,7 +56,7 @@ def attempt_in(work: Path) -> Attempt | None:
 
 
 def attempts_of(root: Path, student: str, topic: str, work: Path) -> list[Attempt]:
-    """Return all attempts of a student, oldest first; the one in the folder `work`, if there is any, counts."""
+    """Return all attempts of a student, oldest first; the attempt in the folder `work`, if any, counts."""
     counts = attempt_in(work)
     found = {counts.digest: counts} if counts else {}
     for place in _places(root / FOLDER / student / topic):
@@ -129,7 +129,7 @@ def _keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, P
 
 
 def keep_folder(root: Path, student: str, topic: str, work: Path) -> Path:
-    """Copy a folder of work that is to be replaced, and return the copy's folder."""
+    """Copy a folder of work before it is replaced, and return the copy's folder."""
     return _keep(root, student, topic, _time(work), dict(plain_files(work)))
 
 

@@ -1,4 +1,4 @@
-"""Examine a submission before nbgrader reads it or any of it runs, and say in one or two sentences what is wrong."""
+"""Examine a submission before nbgrader reads it or any of it runs, and describe its faults in one or two sentences."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
 
 
 def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
-    """Return notes on what is graded of the notebook at `path` if several cells or files are candidates."""
+    """Return notes on which cells and files of the notebook at `path` are graded, if several are candidates."""
     cells = document["cells"]
     return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
 

@@ -1,4 +1,4 @@
-"""Decide whose each unpacked zip is, by its path, its name and its manifest, before anything is copied.
+"""Find the student of each unpacked zip, by its path, its name and its manifest, before anything is copied.
 
 Nothing here reads a file. It is a conflict if the path, name and manifest of a hand-in contradict each other, or if
 two senders use one name. Work in a conflict is assigned to nobody.

@@ -206,7 +206,7 @@ def _is_ours(name: str) -> bool:
 
 
 def executed_notebook(task: Task, outcome: Outcome, cells: Sequence[Mapping[str, Any]], arrived: str) -> NotebookNode:
-    """Return an outcome's notebook, scored by the course's settings, with the digests of what it was graded from.
+    """Return an outcome's notebook, scored by the course's settings, with the digests of the graded task and work.
 
     Args:
         cells: the sanitised notebook's, for their ids, because a stored outcome may come from a reading with other ids.

@@ -256,7 +256,7 @@ def read_odd_timestamps() -> None:
 
 
 def cache_lookups() -> None:
-    """Make nbgrader cache, in this process, what it would look up again for each submission."""
+    """Make nbgrader cache, in this process, lookups that it would repeat for each submission."""
     _keep_engines()
     _keep_tables()
     _keep_schemas()

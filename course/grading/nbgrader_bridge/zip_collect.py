@@ -1,7 +1,7 @@
-"""Decide what `nbgrader zip_collect` collects from downloads, and report at the end what it left out.
+"""Decide what `nbgrader zip_collect` collects from downloads, and report at the end which files it left out.
 
-`ownership` decides whose a zip is. New work replaces the work in `submitted/`, which is kept in `attempts/`; nothing
-is deleted.
+`ownership` finds the student of each zip. New work replaces the work in `submitted/`, which is kept in `attempts/`;
+nothing is deleted.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TopicCollector(FileNameCollectorPlugin):
         return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic))
 
     def decide(self, extracted: Path, unopened: Collection[Path] = ()) -> None:
-        """Decide whose each file below `extracted` is; a student's older attempts are copied to `attempts/`.
+        """Find the student of each file below `extracted`; a student's older attempts are copied to `attempts/`.
 
         Work in `conflicts` is neither copied nor collected. Nor are archives that could not be opened, `unopened`.
         """
@@ -213,7 +213,7 @@ class TopicCollector(FileNameCollectorPlugin):
                 self.kept.append(attempts.keep(self.root, one.student, one.topic, one.time, files))
 
     def collect(self, submitted_file: str) -> dict[str, Any] | None:
-        """Return whose file this is and when it came, or None if the file is not collected."""
+        """Return a file's student and arrival time, or None if the file is not collected."""
         if not self.is_ours:
             return super().collect(submitted_file)
         path = Path(submitted_file)
