@@ -25,7 +25,7 @@ class Undated(Problem):
 
 
 def read_stamp(work: Path) -> str | None:
-    """Return the text of the time stamp in a folder of work, as nbgrader reads it correctly, or None without one.
+    """Return the time stamp in a folder of work, as text that nbgrader reads correctly, or None without one.
 
     Raises:
         OSError: the file cannot be read.

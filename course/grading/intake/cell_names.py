@@ -64,9 +64,7 @@ SETTINGS = frozenset(
         "use_deterministic_algorithms",
     }
 )
-"""A cell that calls one of these affects every later cell. Seeds do not: graded code draws from its own generators.
-of its own.
-"""
+"""A cell that calls one of these affects every later cell. Seeds do not: graded code draws from its own generators."""
 
 LOOPS = ast.For | ast.AsyncFor | ast.comprehension
 

@@ -30,7 +30,7 @@ class HandIn:
     Args:
         folder: where the zip was unpacked, below the download.
         topic: the topic of the work.
-        student: the owner, by the manifest or else by the zip's name.
+        student: the student, by the manifest or else by the zip's name.
         time: when the zip was packed, as in its name.
         sender: the sender by the platform.
         named: the student in the zip's name, or "".
@@ -58,7 +58,7 @@ class HandIn:
         return len({self.student, self.named or self.student, *self.manifests}) > 1
 
     def given_to(self, student: str) -> HandIn:
-        """Return the hand-in with the owner that the instructor decided on."""
+        """Return the hand-in with the student that the instructor decided on."""
         return replace(self, student=student, named=student, manifests={student})
 
 
