@@ -22,9 +22,10 @@ SMALL = "three rows"
     reference.insert_patches,
     hints=(
         "Take three words as vectors of one number, [[1], [9], [2]], with the image token in the middle, and patches "
-        "[[7], [8]]. Write the result down.",
-        "Which vector of `words` is in the result of no row?",
+        "[[7], [8]]. Write the result down. Which vector of `words` is not in it?",
         "Put the image token first in one row and last in the next. Does each picture stand at its own place?",
+        "Begin with the place of the image token in each row, and with one row alone. How many vectors stand before "
+        "the picture, how many in it, and how many behind it? Do they make T - 1 + N?",
     ),
 )
 def insert_patches(rng):

@@ -21,9 +21,11 @@ SMALL = "three rows"
 @exercise(
     reference.stretch,
     hints=(
-        "Take the row [11, 5, 12] with the image token 5 and N = 3. Write the longer row down.",
-        "Write `learned` below it. Behind the picture, does each True still stand below its own word?",
+        "Take the row [11, 5, 12] with the image token 5 and N = 3. Write the longer row down, and `learned` below it. "
+        "Does each True behind the picture still stand below its own word?",
         "Put the image token first in one row and last in the next. Is each row stretched at its own place?",
+        "Begin with a table of True and False, (B, T), that says where the image tokens are. How many does each row "
+        "have? Then write how often each token of one row is to be repeated.",
     ),
 )
 def stretch(rng):

@@ -76,11 +76,14 @@ class ReadsByRule:
     ReadsByRule(),
     name="hidden_states_task",
     hints=(
-        "Print the number of one call, and what `read` makes of it. How many labels are there?",
+        "Write the shapes down, from the frames (B, 32, T) through every layer to what `ctc_loss` asks for. Along "
+        "which axis do the probabilities of one frame sum to one?",
         "The loss rests near 2.8 for each label for up to a hundred batches, while the model says nothing but blanks. "
         "Does yours fall after that?",
         "Print ten numbers that are read wrong beside the truth. Is a doubled digit lost, or do digits come that "
         "nobody dialled?",
+        "Begin with `forward`, and print its shape for one batch. Then let `read` print the number of one call. Write "
+        "`train` last, at first with a constant learning rate.",
     ),
 )
 def hidden_states_task(rng):
