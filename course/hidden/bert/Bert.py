@@ -17,7 +17,7 @@ PLAIN = "two pairs without padding"
 @exercise(
     reference.Bert,
     hints=(
-        "Write the shape after each step down: the three embeddings, their sum, each layer, the vector at `[CLS]`, the "
+        "Write down the shape after each step: the three embeddings, their sum, each layer, the vector at `[CLS]`, the "
         "pair logits.",
         "Exchange segments 0 and 1 of a pair. Exchange two words. Do the pair logits move each time?",
         "Change the padding behind the mask to other words. Do the vectors of real words move? What does `word_logits` "

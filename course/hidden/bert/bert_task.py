@@ -83,7 +83,7 @@ def _row_sums(log_p, labels):
     Known(best, 1.0),
     name="bert_task",
     hints=(
-        "Print one row of ids, inputs and labels as words, below each other, and the mask. At how many places does the "
+        "Write one row of ids, inputs and labels as words, below each other, and the mask. At how many places does the "
         "loss ask for a word?",
         "Log the loss of hidden words. The best possible is about 1.94 nats. Where does yours stop falling?",
         "Print the accuracy on the fifty labelled sentences, and on sentences about other nouns. Which one is low? "

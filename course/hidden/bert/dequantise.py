@@ -13,7 +13,7 @@ from course.reference import bert as reference
     reference.dequantise,
     hints=(
         "Which two codes does the byte 167 hold? `>>` and `&` on integers take it apart.",
-        "Write the shape after each step down: bytes, codes, levels, weights in blocks, weights in one row. Which "
+        "Write down the shape after each step: bytes, codes, levels, weights in blocks, weights in one row. Which "
         "numbers of the last block do you drop?",
         "Begin with the two halves of every byte, as two tensors. In which order must they come to stand beside each "
         "other, so that the codes are those that `quantise` packed?",

@@ -19,7 +19,7 @@ FORKED = "two ways to go on from one cache"
 @exercise(
     reference.GPT,
     hints=(
-        "Write the shape after each step of one layer down: queries, keys and values in heads, what attention finds, "
+        "Write down the shape after each step of one layer: queries, keys and values in heads, what attention finds, "
         "the sum. Where does the residual stream pass through a norm?",
         "At which position stands the first token behind a cache of five? Which keys may it see?",
         "Feed a text at once, then its first five tokens and the rest behind the cache. Where do the logits part? Call "
