@@ -6,6 +6,7 @@ import torch
 
 from course.exercise import call, exercise, noncontiguous
 from course.hidden.assistant import scaffold
+from course.hidden.assistant.scaffold import first_places, places_if_as_many, places_of
 from course.reference import assistant as reference
 
 SMALL = "three rows"
@@ -60,17 +61,17 @@ def _put(words, places, patches, keeps=0, skips=1):
 
 @insert_patches.misconception("Which vector of `words` belongs to the image token itself? Is it in your result?")
 def image_vector_kept(words, ids, image_id, patches):
-    return _put(words, scaffold.places_of(ids, image_id), patches, keeps=1)
+    return _put(words, places_of(ids, image_id), patches, keeps=1)
 
 
 @insert_patches.misconception("Put the image token at another place in the second row. Where is its picture?")
 def place_of_the_first_row(words, ids, image_id, patches):
-    return _put(words, len(ids) * scaffold.places_of(ids, image_id)[:1], patches)
+    return _put(words, len(ids) * places_of(ids, image_id)[:1], patches)
 
 
 @insert_patches.misconception("Ask a question before the picture. Does the picture stand behind it in your result?")
 def pictures_in_front(words, ids, image_id, patches):
-    scaffold.places_of(ids, image_id)  # raises as it should
+    places_of(ids, image_id)  # raises as it should
     rest = words[ids != image_id].view(len(ids), -1, words.shape[-1])
     return torch.cat([patches, rest], 1)
 
@@ -79,32 +80,32 @@ def pictures_in_front(words, ids, image_id, patches):
     "A picture should move when its map learns. Does a gradient reach the patches, and the words?"
 )
 def gradient_cut(words, ids, image_id, patches):
-    return _put(words, scaffold.places_of(ids, image_id), patches).detach()
+    return _put(words, places_of(ids, image_id), patches).detach()
 
 
 @insert_patches.misconception("The linear map learns by the gradient of the patches. Does one reach them?")
 def patches_cut(words, ids, image_id, patches):
-    return _put(words, scaffold.places_of(ids, image_id), patches.detach())
+    return _put(words, places_of(ids, image_id), patches.detach())
 
 
 @insert_patches.misconception(
     "Count the image tokens of a row before you use their place. What if there is none, or two?"
 )
 def counts_no_images(words, ids, image_id, patches):
-    return _put(words, scaffold.first_places(ids, image_id), patches)
+    return _put(words, first_places(ids, image_id), patches)
 
 
 @insert_patches.misconception(scaffold.COUNTED_TOGETHER)
 def images_of_the_batch_counted(words, ids, image_id, patches):
-    scaffold.places_if_as_many(ids, image_id)
-    return _put(words, scaffold.first_places(ids, image_id), patches)
+    places_if_as_many(ids, image_id)
+    return _put(words, first_places(ids, image_id), patches)
 
 
 @insert_patches.misconception(scaffold.COUNTED_TOGETHER)
 def images_of_the_batch_listed(words, ids, image_id, patches):
-    return _put(words, scaffold.places_if_as_many(ids, image_id), patches)
+    return _put(words, places_if_as_many(ids, image_id), patches)
 
 
 @insert_patches.misconception("Read your row as a picture, from its first patch to its last. Is their order kept?")
 def patches_turned_round(words, ids, image_id, patches):
-    return _put(words, scaffold.places_of(ids, image_id), patches.flip(1))
+    return _put(words, places_of(ids, image_id), patches.flip(1))

@@ -6,6 +6,7 @@ import torch
 
 from course.exercise import call, exercise, noncontiguous
 from course.hidden.assistant import scaffold
+from course.hidden.assistant.scaffold import first_places, places_if_as_many, places_of
 from course.reference import assistant as reference
 
 SMALL = "three rows"
@@ -61,50 +62,50 @@ def _both_grown(ids, learned, places, N, image_id):
     "Print the shapes of both results. A loss reads `learned` beside the longer ids. Which id is each entry about?"
 )
 def learned_not_stretched(ids, learned, image_id, N):
-    return _grown(ids, scaffold.places_of(ids, image_id), N, image_id), learned
+    return _grown(ids, places_of(ids, image_id), N, image_id), learned
 
 
 @stretch.misconception("Write ids and learned below each other. Does every True still stand below its own word?")
 def learned_padded_behind(ids, learned, image_id, N):
-    longer = _grown(ids, scaffold.places_of(ids, image_id), N, image_id)
+    longer = _grown(ids, places_of(ids, image_id), N, image_id)
     return longer, torch.cat([learned, learned.new_zeros(len(ids), N - 1)], 1)
 
 
 @stretch.misconception("How many tokens has a row of T with a picture of N patches? The image token makes room.")
 def image_token_kept(ids, learned, image_id, N):
-    places = scaffold.places_of(ids, image_id)
+    places = places_of(ids, image_id)
     return _grown(ids, places, N, image_id, 1), _grown(learned, places, N, False, 1)
 
 
 @stretch.misconception("Should the model say the patches of a picture? Look at `learned` there.")
 def patches_learned(ids, learned, image_id, N):
-    places = scaffold.places_of(ids, image_id)
+    places = places_of(ids, image_id)
     return _grown(ids, places, N, image_id), _grown(learned, places, N, True)
 
 
 @stretch.misconception("Mark the image token as learned. Should the model say the patches that take its place?")
 def learned_repeated_with_the_image(ids, learned, image_id, N):
-    places = scaffold.places_of(ids, image_id)
+    places = places_of(ids, image_id)
     spoken = [torch.cat([row[:k], row[k].expand(N), row[k + 1 :]]) for row, k in zip(learned, places)]
     return _grown(ids, places, N, image_id), torch.stack(spoken)
 
 
 @stretch.misconception("Put the image token at another place in the second row. Where does your row grow?")
 def place_of_the_first_row(ids, learned, image_id, N):
-    return _both_grown(ids, learned, len(ids) * scaffold.places_of(ids, image_id)[:1], N, image_id)
+    return _both_grown(ids, learned, len(ids) * places_of(ids, image_id)[:1], N, image_id)
 
 
 @stretch.misconception("Count the image tokens of a row before you use their place. What if there is none, or two?")
 def counts_no_images(ids, learned, image_id, N):
-    return _both_grown(ids, learned, scaffold.first_places(ids, image_id), N, image_id)
+    return _both_grown(ids, learned, first_places(ids, image_id), N, image_id)
 
 
 @stretch.misconception(scaffold.COUNTED_TOGETHER)
 def images_of_the_batch_counted(ids, learned, image_id, N):
-    scaffold.places_if_as_many(ids, image_id)
-    return _both_grown(ids, learned, scaffold.first_places(ids, image_id), N, image_id)
+    places_if_as_many(ids, image_id)
+    return _both_grown(ids, learned, first_places(ids, image_id), N, image_id)
 
 
 @stretch.misconception(scaffold.COUNTED_TOGETHER)
 def images_of_the_batch_listed(ids, learned, image_id, N):
-    return _both_grown(ids, learned, scaffold.places_if_as_many(ids, image_id), N, image_id)
+    return _both_grown(ids, learned, places_if_as_many(ids, image_id), N, image_id)
