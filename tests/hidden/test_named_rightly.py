@@ -469,7 +469,7 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
-        ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
+        ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows"),
         ("sample_text", softmax_first, "softmax_of_the_row"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
