@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -118,35 +116,6 @@ class ElmanOneByOne(nn.Module):
         return torch.stack(rows)
 
 
-class ElmanByRecursion(nn.Module):
-    """Called by a `__call__` of its own; each step calls the next."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.embed, self.again = nn.Embedding(vocab_size, hidden), nn.Linear(hidden, hidden)
-        self.head = nn.Linear(hidden, classes)
-
-    def __call__(self, ids, lengths):
-        return self.head(self.read(ids, lengths, torch.zeros(len(ids), self.again.in_features)))
-
-    def read(self, ids, lengths, h):
-        if not ids.shape[1]:
-            return h
-        new = (self.embed(ids[:, 0]) + self.again(h)).relu()
-        return self.read(ids[:, 1:], lengths - 1, torch.where((lengths > 0)[:, None], new, h))
-
-
-class ElmanOfADict(nn.ModuleDict):
-    def __init__(self, vocab_size, hidden, classes):
-        layers = {"x": nn.Embedding(vocab_size, hidden), "h": nn.Linear(hidden, hidden)}
-        super().__init__(layers | {"y": nn.Linear(hidden, classes)})
-
-    def forward(self, ids, lengths):
-        begin = torch.zeros(len(ids), self["h"].in_features)
-        states = accumulate(self["x"](ids).unbind(1), lambda h, x: torch.relu(x + self["h"](h)), initial=begin)
-        return self["y"](torch.stack(list(states))[lengths, range(len(ids))])
-
-
 class ElmanMadeLate(nn.Module):
     """nn.Lazy layers find out at the first call how wide they are, and one of its own waits for it, too."""
 
@@ -165,7 +134,7 @@ class ElmanMadeLate(nn.Module):
         return self.head(h)
 
 
-class ElmanOfLogProbabilities(ElmanByRecursion):
+class ElmanOfLogProbabilities(ElmanByEmbedding):
     """Scores up to a constant for each row, which no softmax notices: their softmax's logarithm."""
 
     def __call__(self, ids, lengths):
@@ -179,8 +148,6 @@ ALTERNATIVES = [
     ElmanByAFrozenTable,
     ElmanOfPackedSequences,
     ElmanOneByOne,
-    ElmanByRecursion,
-    ElmanOfADict,
     ElmanMadeLate,
     ElmanOfLogProbabilities,
 ]

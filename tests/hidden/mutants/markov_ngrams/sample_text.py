@@ -18,10 +18,7 @@ def takes_the_likeliest(P, start, length, generator):
 
 
 def never_moves_on(P, start, length, generator):
-    text = []
-    for _ in range(length):
-        text.append(torch.multinomial(P[start], 1, generator=generator).item())
-    return torch.tensor(text)
+    return torch.tensor([torch.multinomial(P[start], 1, generator=generator).item() for _ in range(length)])
 
 
 def generator_forgotten(P, start, length, generator):

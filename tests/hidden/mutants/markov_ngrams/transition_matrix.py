@@ -27,8 +27,8 @@ def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
 
 def never_divided(ids, vocab_size, alpha=0.0):
     counts = torch.zeros(vocab_size, vocab_size)
-    for previous, following in zip(ids[:-1], ids[1:], strict=True):
-        counts[previous, following] += 1
+    for i in range(len(ids) - 1):
+        counts[ids[i], ids[i + 1]] += 1
     return counts + alpha
 
 
