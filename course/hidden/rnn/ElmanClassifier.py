@@ -18,6 +18,8 @@ from course.reference import rnn as reference
         "Change the padding, and compare the logits. Then change the first token, and compare again.",
         "Trace one sequence by hand with hidden = 2. Where does the old state enter, and what if a number turns "
         "negative?",
+        "Begin with the constructor. List the weights and biases of the two formulas with their shapes, and find a "
+        "layer for each. Then write `forward` for one sequence without padding, and print the shape of each state.",
     ),
     forbidden=(*BUILT_IN, *GATED),
     name="ElmanClassifier",
@@ -47,9 +49,13 @@ def ElmanClassifier(rng):
              "still shows the first ones after 40 steps. Do you read the last state alone?")
     )  # fmt: skip
     yield (
-        case("strong weights grow", weight=2.0, scale=2.0)
+        case("strong weights grow", weight=2.0, scale=2.0, public=True)
         .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
-        .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step, and yours does not")
+        .law(
+            "exceeds",
+            value=1e6,
+            because="with strong weights a ReLU state and its logits grow at every step, but yours stay small",
+        )
     )
     middle, *others = rng.permutation(11)[:9].tolist()
     mixed = torch.tensor([[before, middle, after] for before in others[:4] for after in others[4:]])
@@ -78,7 +84,7 @@ def ElmanClassifier(rng):
     yield _states_of_one_number(rng)
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
-        case("everything learns", weight=2.0)
+        case("everything learns", weight=2.0, public=True)
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
         .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
@@ -152,6 +158,16 @@ def _stepping(step):
 ElmanClassifier.mistakes(
     "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare.",
     EveryEndOfEverySequence=reading.over(Elman, read=lambda self, states, lengths: states[:, lengths - 1]),
+)
+ElmanClassifier.mistakes(
+    "Print the dtype of your one-hot vectors and of the weight that they are multiplied by. Are the two alike?",
+    OneHotOfWholeNumbers=reading.over(
+        Elman, forward=lambda self, ids, _: self.from_input(F.one_hot(ids, self.vocab_size)).sum(1)
+    ),
+)
+ElmanClassifier.mistakes(
+    "At each step the formula reads one token, as a one-hot vector. Print the shape of what your first layer gets.",
+    AllIdsAtOnce=reading.over(Elman, forward=lambda self, ids, _: self.to_classes(self.from_input(ids.float()).relu())),
 )
 ElmanClassifier.mistakes(
     "Change the first token. Do the logits move? What does a step know of the one before?",

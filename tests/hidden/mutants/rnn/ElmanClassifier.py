@@ -1,4 +1,4 @@
-"""Wrong answers to `ElmanClassifier` that no misconception knows by name."""
+"""Wrong answers to `ElmanClassifier`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -9,32 +9,89 @@ from torch.nn import functional as F
 from course.hidden.rnn.ElmanClassifier import Elman
 from course.reference.rnn import ElmanClassifier
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+class _Reader(nn.Module):
+    """A beginner's classifier, of which each attempt gets one thing wrong."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, hidden)
+        self.recurrent = nn.Linear(hidden, hidden)
+        self.out = nn.Linear(hidden, classes)
+
+    def states(self, ids):
+        h, states = torch.zeros(len(ids), self.out.in_features), []
+        for t in range(ids.shape[1]):
+            h = torch.relu(self.embed(ids[:, t]) + self.recurrent(h))
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+    def forward(self, ids, lengths):
+        return self.out(self.states(ids)[torch.arange(len(ids)), lengths - 1])
+
+
+class LastColumn(_Reader):
+    def forward(self, ids, lengths):
+        return self.out(self.states(ids)[:, -1])
+
+
+class LengthForIndex(_Reader):
+    def forward(self, ids, lengths):
+        return self.out(self.states(ids)[torch.arange(len(ids)), lengths])
+
+
+class LengthsOfAllRows(_Reader):
+    def forward(self, ids, lengths):
+        return self.out(self.states(ids)[:, lengths - 1])
+
+
+class SoftmaxInTheEnd(_Reader):
+    def forward(self, ids, lengths):
+        return torch.softmax(super().forward(ids, lengths), dim=-1)
+
+
+class TanhForRelu(_Reader):
+    def states(self, ids):
+        h, states = torch.zeros(len(ids), self.out.in_features), []
+        for t in range(ids.shape[1]):
+            h = torch.tanh(self.embed(ids[:, t]) + self.recurrent(h))
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+
+class OneHotOfWholeNumbers(_Reader):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.vocab_size, self.embed = vocab_size, nn.Linear(vocab_size, hidden)
+
+    def states(self, ids):
+        return super().states(F.one_hot(ids, self.vocab_size))
+
+
+class IdsIntoALinearLayer(OneHotOfWholeNumbers):
+    def forward(self, ids, lengths):
+        return self.out(torch.relu(self.embed(ids.float())))
+
+
+FIRST_ATTEMPTS = {
+    LastColumn: "Are they tokens of the sequence",
+    LengthForIndex: "Print the index that yours reads.",
+    LengthsOfAllRows: "Your logits have an axis too many.",
+    SoftmaxInTheEnd: "Return the scores before the softmax",
+    TanhForRelu: "Which function does the formula put around the recurrence?",
+    OneHotOfWholeNumbers: "Print the dtype of your one-hot vectors",
+    IdsIntoALinearLayer: "Print the shape of what your first layer gets.",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
 
 class SumOverTime(Elman):
     def read(self, states, lengths):
         real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
         return (states * real).sum(1)
-
-
-class LargestOverTime(Elman):
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).amax(1)
-
-
-class FirstState(Elman):
-    def read(self, states, lengths):
-        return states[:, 0]
-
-
-class EveryState(Elman):
-    def read(self, states, lengths):
-        return states
-
-
-class Sigmoid(Elman):
-    def next(self, x, h):
-        return torch.sigmoid(x + self.from_state(h))
 
 
 class ReluUpToSix(Elman):
@@ -118,10 +175,6 @@ class WithoutOutputBias(Elman):
 
 MUTANTS = [
     SumOverTime,
-    LargestOverTime,
-    FirstState,
-    EveryState,
-    Sigmoid,
     ReluUpToSix,
     BeginsWithABit,
     Probabilities,

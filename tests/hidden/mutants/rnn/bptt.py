@@ -1,4 +1,4 @@
-"""Wrong answers to `bptt` that no misconception knows by name."""
+"""Wrong answers to `bptt`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -7,47 +7,60 @@ import torch
 from course.hidden.rnn.bptt import walk_back
 from course.reference import rnn as reference
 
-
-def without_h0(*inputs):
-    right = walk_back(*inputs)
-    return {name: right[name] for name in ("W_x", "W_h", "b")}
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def zeros_for_h0(*inputs):
-    found = walk_back(*inputs)
-    return {**found, "h0": torch.zeros_like(found["h0"])}
+def state_after_the_step(xs, h0, W_x, W_h, b, grad_h_T):
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
+    for t in reversed(range(xs.shape[1])):
+        delta = (1 - hs[:, t] ** 2) * grad_h
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ hs[:, t], g_b + delta.sum(0)
+        grad_h = delta @ W_h
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
 
 
-def as_a_tuple(*inputs):
-    return tuple(walk_back(*inputs).values())
+def last_state_before_the_first(xs, h0, W_x, W_h, b, grad_h_T):
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
+    for t in reversed(range(xs.shape[1])):
+        delta = (1 - hs[:, t] ** 2) * grad_h
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ hs[:, t - 1], g_b + delta.sum(0)
+        grad_h = delta @ W_h
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
 
 
-def transposed_products(*inputs):
-    right = walk_back(*inputs)
-    return {**right, "W_h": right["W_h"].T}
+def transposed_as_in_the_formula(xs, h0, W_x, W_h, b, grad_h_T):
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
+    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
+    for t in reversed(range(xs.shape[1])):
+        delta = (1 - hs[:, t] ** 2) * grad_h
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta.sum(0)
+        grad_h = delta @ W_h.T
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
 
 
-def two_steps_only(*inputs):
-    return walk_back(*inputs, steps=2)
+def delta_for_the_gradient_of_h0(xs, h0, W_x, W_h, b, grad_h_T):
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
+    g_x, g_h, g_b = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b)
+    delta = grad_h_T
+    for t in reversed(range(xs.shape[1])):
+        delta = (1 - hs[:, t] ** 2) * (delta if t == xs.shape[1] - 1 else delta @ W_h)
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta.sum(0)
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": delta}
 
 
-def descent_already(*inputs):
-    return {name: -value for name, value in walk_back(*inputs).items()}
-
-
-def slope_of_sigmoid(*inputs):
-    return walk_back(*inputs, slope=lambda h, a, before: h * (1 - h))
-
-
-def gradient_of_the_first_sequence(*inputs):
-    xs, h0, *weights, grad_h_T = inputs
-    return {**walk_back(xs[:1], h0[:1], *weights, grad_h_T[:1]), "h0": walk_back(*inputs)["h0"]}
-
-
-def accumulates_into_its_argument(xs, h0, W_x, W_h, b, grad_h_T):
-    right = walk_back(xs, h0, W_x, W_h, b, grad_h_T)
-    grad_h_T.copy_(right["h0"])
-    return right
+def bias_of_each_sequence(xs, h0, W_x, W_h, b, grad_h_T):
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
+    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), 0, grad_h_T
+    for t in reversed(range(xs.shape[1])):
+        delta = (1 - hs[:, t] ** 2) * grad_h
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta
+        grad_h = delta @ W_h
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
 
 
 def by_autograd(xs, h0, W_x, W_h, b, grad_h_T):
@@ -58,15 +71,41 @@ def by_autograd(xs, h0, W_x, W_h, b, grad_h_T):
     return dict(zip(("W_x", "W_h", "b", "h0"), (leaf.grad for leaf in leaves), strict=True))
 
 
-MUTANTS = [
-    without_h0,
-    zeros_for_h0,
-    as_a_tuple,
-    transposed_products,
-    two_steps_only,
-    descent_already,
-    slope_of_sigmoid,
-    gradient_of_the_first_sequence,
-    accumulates_into_its_argument,
-    by_autograd,
-]
+def as_a_tuple(*inputs):
+    return tuple(walk_back(*inputs).values())
+
+
+FIRST_ATTEMPTS = {
+    state_after_the_step: "Which state did W_h read in that step",
+    last_state_before_the_first: "Which state did W_h read in that step",
+    transposed_as_in_the_formula: "What does the gradient meet on its way back?",
+    delta_for_the_gradient_of_h0: "Which number of the walk back do you return?",
+    bias_of_each_sequence: "How many sequences share the bias?",
+    by_autograd: "does not allow `torch.enable_grad`",
+    as_a_tuple: "expected a dict, got a tuple",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+def zeros_for_h0(*inputs):
+    found = walk_back(*inputs)
+    return {**found, "h0": torch.zeros_like(found["h0"])}
+
+
+def two_steps_only(*inputs):
+    return walk_back(*inputs, steps=2)
+
+
+def gradient_of_the_first_sequence(*inputs):
+    xs, h0, *weights, grad_h_T = inputs
+    return {**walk_back(xs[:1], h0[:1], *weights, grad_h_T[:1]), "h0": walk_back(*inputs)["h0"]}
+
+
+def accumulates_into_its_argument(*inputs):
+    right = walk_back(*inputs)
+    inputs[-1].copy_(right["h0"])
+    return right
+
+
+MUTANTS = [zeros_for_h0, two_steps_only, gradient_of_the_first_sequence, accumulates_into_its_argument]

@@ -1,4 +1,4 @@
-"""Wrong answers to `generate` that no misconception knows by name."""
+"""Wrong answers to `generate`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -8,46 +8,129 @@ import torch
 
 from course.reference import rnn as reference
 
-
-def reads_the_start_twice(step, h0, start, length, temperature, generator):
-    _, h = step(torch.tensor([start]), h0)
-    return reference.generate(step, h, start, length, temperature, generator)
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def one_too_many(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length + 1, temperature, generator)
+def likeliest_token(step, h0, start, length, temperature, generator):
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.softmax(logits / temperature, dim=-1).argmax(dim=-1)
+        written.append(token)
+    return torch.cat(written)
 
 
-def a_list(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator).tolist()
+def start_again_and_again(step, h0, start, length, temperature, generator):
+    h, written = h0, []
+    for _ in range(length):
+        logits, h = step(torch.tensor([start]), h)
+        written.append(torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator))
+    return torch.cat(written)
+
+
+def state_left_behind(step, h0, start, length, temperature, generator):
+    token, written = torch.tensor([start]), []
+    for _ in range(length):
+        logits, _ = step(token, h0)
+        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator)
+        written.append(token)
+    return torch.cat(written)
+
+
+def softmax_over_the_batch(step, h0, start, length, temperature, generator):
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(torch.softmax(logits / temperature, dim=0), 1, generator=generator)[0]
+        written.append(token)
+    return torch.cat(written)
+
+
+def logits_for_probabilities(step, h0, start, length, temperature, generator):
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(logits[0] / temperature, 1, generator=generator)
+        written.append(token)
+    return torch.cat(written)
+
+
+def generator_forgotten(step, h0, start, length, temperature, generator):
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1)
+        written.append(token)
+    return torch.cat(written)
+
+
+def a_number_for_a_tensor(step, h0, start, length, temperature, generator):
+    token, h, written = start, h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator).item()
+        written.append(token)
+    return torch.tensor(written)
 
 
 def a_column(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, temperature, generator)[:, None]
 
 
-def floats(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator).float()
+FIRST_ATTEMPTS = {
+    likeliest_token: "Should the likeliest token always win?",
+    start_again_and_again: "the token it has just written?",
+    state_left_behind: "Where does it go?",
+    softmax_over_the_batch: "Along which axis do they sum to one?",
+    logits_for_probabilities: "Is every number above zero",
+    generator_forgotten: "Does every random number come from `generator`?",
+    a_number_for_a_tensor: "step takes a LongTensor of shape (1,)",
+    a_column: "expected the shape (5,), got (5, 1)",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
-def square_root_of_the_temperature(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature**0.5, generator)
+def reads_the_start_twice(step, h0, start, *others):
+    _, h = step(torch.tensor([start]), h0)
+    return reference.generate(step, h, start, *others)
 
 
-def never_below_one(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, max(temperature, 1.0), generator)
+def floats(*inputs):
+    return reference.generate(*inputs).float()
 
 
-def greedy_below_one(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature if temperature >= 1 else 1e-3, generator)
+def _at(change):
+    """The right text, at another temperature."""
+
+    def write(step, h0, start, length, temperature, generator):
+        return reference.generate(step, h0, start, length, change(temperature), generator)
+
+    write.__name__ = change.__name__
+    return write
 
 
-def only_the_likeliest_three(step, h0, start, length, temperature, generator):
+@_at
+def square_root_of_the_temperature(temperature):
+    return temperature**0.5
+
+
+@_at
+def never_below_one(temperature):
+    return max(temperature, 1.0)
+
+
+@_at
+def greedy_below_one(temperature):
+    return temperature if temperature >= 1 else 1e-3
+
+
+def only_the_likeliest_three(step, *others):
     def narrow(token, h):
         logits, h = step(token, h)
         return logits.masked_fill(logits < logits.topk(3).values[..., -1:], -math.inf), h
 
-    return reference.generate(narrow, h0, start, length, temperature, generator)
+    return reference.generate(narrow, *others)
 
 
 def only_what_makes_up_95_percent(step, h0, start, length, temperature, generator):
@@ -62,35 +145,18 @@ def only_what_makes_up_95_percent(step, h0, start, length, temperature, generato
     return reference.generate(narrow, h0, start, length, temperature, generator)
 
 
-def its_own_seed(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, torch.Generator().manual_seed(0))
-
-
 def begins_the_generator_anew(*inputs):
     *others, generator = inputs
     return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
 
 
-def another_source_of_chance(step, h, start, length, temperature, generator):
-    written = [torch.tensor([start])]
-    for _ in range(length):
-        logits, h = step(written[-1], h)
-        written.append(torch.multinomial(torch.softmax(logits / temperature, -1), 1)[0])
-    return torch.cat(written[1:])
-
-
 MUTANTS = [
     reads_the_start_twice,
-    one_too_many,
-    a_list,
-    a_column,
     floats,
     square_root_of_the_temperature,
     never_below_one,
     greedy_below_one,
     only_the_likeliest_three,
     only_what_makes_up_95_percent,
-    its_own_seed,
     begins_the_generator_anew,
-    another_source_of_chance,
 ]
