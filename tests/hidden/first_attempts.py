@@ -1,6 +1,7 @@
 """What `check` says to the first attempts of a beginner. `python -m tests.hidden.first_attempts 01` prints a table.
 
-A module of `tests/hidden/mutants` may have `FIRST_ATTEMPTS`, wrong answers with words that `check` has to say to each.
+A module of `tests/hidden/mutants` may have `FIRST_ATTEMPTS`, wrong answers with words that each has to hear, from
+`check` and at grading.
 """
 
 from __future__ import annotations

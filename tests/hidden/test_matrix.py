@@ -14,6 +14,7 @@ from torch import Tensor
 from course.exercise.watch import forbidden_in_source
 from course.hidden import exercises, find
 from course.judge.compare_values import distance
+from course.judge.report import text
 from course.syllabus import TOPICS
 from tests.hidden.answers import answers
 from tests.hidden.first_attempts import first_attempts, heard
@@ -117,10 +118,10 @@ def mutants_fall(topic, exercise, seed):
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
-def test_first_attempts_fail_and_hear_what_helps(topic, exercise):
+def test_first_attempts_hear_what_helps_from_check_and_at_grading(topic, exercise):
     for attempt, words in first_attempts(topic, exercise.name).items():
-        said = heard(exercise.name, attempt)
-        assert words and words in said, f"{exercise.name}: {attempt.__name__} hears {said}"
+        for said in (heard(exercise.name, attempt), text(verdict_on(exercise.name, attempt, SEED))):
+            assert words and words in said, f"{exercise.name}: {attempt.__name__} hears {said}"
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ clip_grad_norm.mistakes(
 clip_grad_norm.mistakes(
     "The gradients have different shapes, so they do not fit into one tensor. Which single number of each of them do "
     "you need for the common norm?",
-    stacked=lambda grads, max_norm: (grads, torch.stack(grads).norm()),
+    stacked=_scaled(norm=lambda grads: float(torch.stack(grads).norm())),
 )
 clip_grad_norm.mistakes(
     "How many results does the docstring name? Print the type of what you return, and of what is in it.",

@@ -42,10 +42,6 @@ def words_for_rows(sentences, vocab):
     return counts
 
 
-def a_list_of_lists(sentences, vocab):
-    return [[sentence.count(word) for word in vocab] for sentence in sentences]
-
-
 def one_list_for_all_rows(sentences, vocab):
     """`[[0] * V] * N` is N times the same list."""
     counts = [[0] * len(vocab)] * len(sentences)
@@ -60,7 +56,6 @@ FIRST_ATTEMPTS = {
     unknown_words_left_out: "is still a word of the sentence",
     ones_for_counts: "How often does `no no no` hold its word?",
     words_for_rows: "right with the axes in the order (1, 0)",
-    a_list_of_lists: "expected a tensor",
     one_list_for_all_rows: "after the first sentence alone",
 }
 

@@ -51,12 +51,6 @@ def counts_for_ids(tokens, min_count=1):
     return {"<unk>": 0} | {word: count for word, count in Counter(tokens).items() if count >= min_count}
 
 
-def ids_for_words(tokens, min_count=1):
-    counts = Counter(tokens)
-    words = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
-    return dict(enumerate(["<unk>", *words]))
-
-
 FIRST_ATTEMPTS = {
     numbered_as_they_come: "the order in which words first appear",
     most_common_and_ties_as_they_come: "What decides between equal counts?",
@@ -65,7 +59,6 @@ FIRST_ATTEMPTS = {
     unknown_forgotten: "a word get that is not in the vocabulary?",
     more_often_than_min_count: "occurs exactly min_count times",
     counts_for_ids: "words apart that share an id?",
-    ids_for_words: "expected a string as a key",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

@@ -9,56 +9,33 @@ from course.reference import cbow as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def slice_with_its_centre(ids, radius):
+def _cut(ids, radius, context, before_the_end=0):
+    """A beginner's windows, of which each attempt cuts one wrong."""
     if len(ids) < 2 * radius:
         raise ValueError("too short")
-    centres = range(radius, len(ids) - radius)
-    return torch.stack([ids[t - radius : t + radius + 1] for t in centres]), ids[radius : len(ids) - radius]
+    centres = range(radius, len(ids) - radius - before_the_end)
+    return torch.stack([context(t) for t in centres]), torch.stack([ids[t] for t in centres])
+
+
+def slice_with_its_centre(ids, radius):
+    return _cut(ids, radius, lambda t: ids[t - radius : t + radius + 1])
 
 
 def slice_without_its_end(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    centres = range(radius, len(ids) - radius)
-    return torch.stack([ids[t - radius : t + radius] for t in centres]), ids[radius : len(ids) - radius]
+    return _cut(ids, radius, lambda t: ids[t - radius : t + radius])
 
 
 def right_side_short(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    centres = range(radius, len(ids) - radius)
-    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius]]) for t in centres]
-    return torch.stack(contexts), ids[radius : len(ids) - radius]
+    return _cut(ids, radius, lambda t: torch.cat([ids[t - radius : t], ids[t + 1 : t + radius]]))
+
+
+def last_centre_forgotten(ids, radius):
+    return _cut(ids, radius, lambda t: torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]), 1)
 
 
 def every_word_a_centre(ids, radius):
     contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in range(len(ids))]
     return torch.stack(contexts), ids
-
-
-def last_centre_forgotten(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    centres = range(radius, len(ids) - radius - 1)
-    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in centres]
-    return torch.stack(contexts), torch.stack([ids[t] for t in centres])
-
-
-def lists_of_windows(ids, radius):
-    contexts, targets = [], []
-    for t in range(radius, len(ids) - radius):
-        contexts.append(ids[t - radius : t].tolist() + ids[t + 1 : t + radius + 1].tolist())
-        targets.append(ids[t].item())
-    return contexts, targets
-
-
-def contexts_alone(ids, radius):
-    centres = range(radius, len(ids) - radius)
-    return torch.stack([torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in centres])
-
-
-def centres_first(ids, radius):
-    return reference.context_windows(ids, radius)[::-1]
 
 
 FIRST_ATTEMPTS = {
@@ -67,9 +44,6 @@ FIRST_ATTEMPTS = {
     right_side_short: "on each side of its centre?",
     every_word_a_centre: "Should both be targets?",
     last_centre_forgotten: "Count the windows",
-    lists_of_windows: "expected a tensor of shape (5, 2), got a list",
-    contexts_alone: "expected a tuple, got a tensor",
-    centres_first: "in result 1 of 2, expected the shape (5, 2), got (5,)",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

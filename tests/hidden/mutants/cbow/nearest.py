@@ -29,20 +29,10 @@ def sorted_the_wrong_way(E, index, k):
     return cosines.argsort()[:k]
 
 
-def both_results_of_topk(E, index, k):
-    cosines = F.cosine_similarity(E, E[index][None])
-    cosines[index] = -1
-    return cosines.topk(k)
-
-
 def one_norm_for_the_table(E, index, k):
     similarity = E @ E[index] / (E.norm() * E[index].norm())
     similarity[index] = -1
     return similarity.topk(k).indices
-
-
-def a_python_list(E, index, k):
-    return reference.nearest(E, index, k).tolist()
 
 
 FIRST_ATTEMPTS = {
@@ -50,9 +40,7 @@ FIRST_ATTEMPTS = {
     itself_in_front: "Should a word be its own neighbour?",
     cosines_for_indices: "the number of a word?",
     sorted_the_wrong_way: "the largest or the smallest?",
-    both_results_of_topk: "got a tuple",
     one_norm_for_the_table: "Multiply one row of E by 100",
-    a_python_list: "got a list",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

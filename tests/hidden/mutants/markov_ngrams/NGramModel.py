@@ -118,7 +118,7 @@ class BacksOffAlone(_AllOrders):
 FIRST_ATTEMPTS = {
     LongestWindowAlone: "its last token is well known",
     NothingReturnedByFit: "Is a `return` missing?",
-    UnknownContextIsNoKey: "raised KeyError: (1, 2), at your line",
+    UnknownContextIsNoKey: "raised KeyError: (",
     BeginningOfTheContext: "only the last two tokens matter",
     TensorsForKeys: "Are they equal, and of the same type?",
     UnknownHalfLost: "the probabilities should sum to one",

@@ -31,10 +31,6 @@ def strings_for_tuples(tokens, n):
     return Counter("".join(map(str, tokens[i : i + n])) for i in range(len(tokens) - n + 1))
 
 
-def windows_in_a_list(tokens, n):
-    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
-
-
 def nothing_returned(tokens, n):
     counts = Counter()
     for i in range(len(tokens) - n + 1):
@@ -46,7 +42,6 @@ FIRST_ATTEMPTS = {
     slices_beyond_the_end: "How long is each tuple",
     lists_for_keys: "must never change",
     strings_for_tuples: "expected a tuple as a key, got a string",
-    windows_in_a_list: "expected a Counter, got a list",
     nothing_returned: "Is a `return` missing?",
 }
 

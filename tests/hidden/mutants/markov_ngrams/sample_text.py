@@ -36,22 +36,6 @@ def start_among_the_tokens(P, start, length, generator):
     return torch.tensor(text)
 
 
-def a_python_list(P, start, length, generator):
-    text, current = [], start
-    for _ in range(length):
-        current = torch.multinomial(P[current], 1, generator=generator).item()
-        text.append(current)
-    return text
-
-
-def tensors_stacked(P, start, length, generator):
-    text, current = [], start
-    for _ in range(length):
-        current = torch.multinomial(P[current].view(-1), 1, generator=generator)
-        text.append(current)
-    return torch.stack(text)
-
-
 def columns_for_rows(P, start, length, generator):
     text, current = [], start
     for _ in range(length):
@@ -65,8 +49,6 @@ FIRST_ATTEMPTS = {
     never_moves_on: "Which row of P is used",
     generator_forgotten: "Does every random number come from `generator`?",
     start_among_the_tokens: "without the start",
-    a_python_list: "return a LongTensor",
-    tensors_stacked: "expected the shape (7,), got (7, 1)",
     columns_for_rows: "along a row or down a column?",
 }
 

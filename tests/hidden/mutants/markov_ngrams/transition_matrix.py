@@ -9,27 +9,25 @@ from course.reference import markov_ngrams as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def summed_down_the_columns(ids, vocab_size, alpha=0.0):
-    counts = torch.zeros(vocab_size, vocab_size)
+def _pair_counts(ids, vocab_size, alpha=0.0):
+    counts = torch.zeros(vocab_size, vocab_size) + alpha
     for i in range(len(ids) - 1):
         counts[ids[i], ids[i + 1]] += 1
-    counts += alpha
+    return counts
+
+
+def summed_down_the_columns(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size, alpha)
     return counts / counts.sum(dim=0)
 
 
 def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for i in range(len(ids) - 1):
-        counts[ids[i + 1], ids[i]] += 1
-    counts += alpha
+    counts = _pair_counts(ids, vocab_size, alpha).T
     return counts / counts.sum(dim=1, keepdim=True)
 
 
 def never_divided(ids, vocab_size, alpha=0.0):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for i in range(len(ids) - 1):
-        counts[ids[i], ids[i + 1]] += 1
-    return counts + alpha
+    return _pair_counts(ids, vocab_size, alpha)
 
 
 def runs_over_the_end(ids, vocab_size, alpha=0.0):
@@ -40,17 +38,13 @@ def runs_over_the_end(ids, vocab_size, alpha=0.0):
 
 
 def added_once_where_pairs_repeat(ids, vocab_size, alpha=0.0):
-    counts = torch.zeros(vocab_size, vocab_size)
+    counts = torch.zeros(vocab_size, vocab_size) + alpha
     counts[ids[:-1], ids[1:]] += 1
-    counts += alpha
     return counts / counts.sum(dim=1, keepdim=True)
 
 
 def sums_of_the_wrong_shape(ids, vocab_size, alpha=0.0):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for i in range(len(ids) - 1):
-        counts[ids[i], ids[i + 1]] += 1
-    counts += alpha
+    counts = _pair_counts(ids, vocab_size, alpha)
     return counts / counts.sum(dim=1)
 
 
@@ -64,13 +58,6 @@ FIRST_ATTEMPTS = {
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
-
-
-def _pair_counts(ids, vocab_size):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for pair in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        counts[pair] += 1
-    return counts
 
 
 def _divided(weights, totals):

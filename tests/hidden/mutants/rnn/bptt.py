@@ -10,57 +10,38 @@ from course.reference import rnn as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def state_after_the_step(xs, h0, W_x, W_h, b, grad_h_T):
+def _by_hand(xs, h0, W_x, W_h, b, grad_h_T, **wrong):
+    """A beginner's walk back, of which each attempt gets one line wrong."""
+    read = wrong.get("read", lambda hs, t: hs[:, t - 1] if t else h0)
+    back = wrong.get("back", lambda delta: delta @ W_h)
+    bias = wrong.get("bias", lambda delta: delta.sum(0))
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
+    g_x, g_h, g_b, grad_h = 0, 0, 0, grad_h_T
     for t in reversed(range(xs.shape[1])):
         delta = (1 - hs[:, t] ** 2) * grad_h
-        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ hs[:, t], g_b + delta.sum(0)
-        grad_h = delta @ W_h
-    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
+        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ read(hs, t), g_b + bias(delta)
+        grad_h = back(delta)
+    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": delta if wrong.get("short") else grad_h}
 
 
-def last_state_before_the_first(xs, h0, W_x, W_h, b, grad_h_T):
-    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
-    for t in reversed(range(xs.shape[1])):
-        delta = (1 - hs[:, t] ** 2) * grad_h
-        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ hs[:, t - 1], g_b + delta.sum(0)
-        grad_h = delta @ W_h
-    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
+def state_after_the_step(*inputs):
+    return _by_hand(*inputs, read=lambda hs, t: hs[:, t])
 
 
-def transposed_as_in_the_formula(xs, h0, W_x, W_h, b, grad_h_T):
-    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
-    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
-    for t in reversed(range(xs.shape[1])):
-        delta = (1 - hs[:, t] ** 2) * grad_h
-        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta.sum(0)
-        grad_h = delta @ W_h.T
-    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
+def last_state_before_the_first(*inputs):
+    return _by_hand(*inputs, read=lambda hs, t: hs[:, t - 1])
 
 
-def delta_for_the_gradient_of_h0(xs, h0, W_x, W_h, b, grad_h_T):
-    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
-    g_x, g_h, g_b = torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b)
-    delta = grad_h_T
-    for t in reversed(range(xs.shape[1])):
-        delta = (1 - hs[:, t] ** 2) * (delta if t == xs.shape[1] - 1 else delta @ W_h)
-        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta.sum(0)
-    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": delta}
+def transposed_as_in_the_formula(*inputs):
+    return _by_hand(*inputs, back=lambda delta: delta @ inputs[3].T)
 
 
-def bias_of_each_sequence(xs, h0, W_x, W_h, b, grad_h_T):
-    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    before = torch.cat([h0[:, None], hs[:, :-1]], 1)
-    g_x, g_h, g_b, grad_h = torch.zeros_like(W_x), torch.zeros_like(W_h), 0, grad_h_T
-    for t in reversed(range(xs.shape[1])):
-        delta = (1 - hs[:, t] ** 2) * grad_h
-        g_x, g_h, g_b = g_x + delta.T @ xs[:, t], g_h + delta.T @ before[:, t], g_b + delta
-        grad_h = delta @ W_h
-    return {"W_x": g_x, "W_h": g_h, "b": g_b, "h0": grad_h}
+def delta_for_the_gradient_of_h0(*inputs):
+    return _by_hand(*inputs, short=True)
+
+
+def bias_of_each_sequence(*inputs):
+    return _by_hand(*inputs, bias=lambda delta: delta)
 
 
 def by_autograd(xs, h0, W_x, W_h, b, grad_h_T):
@@ -71,18 +52,13 @@ def by_autograd(xs, h0, W_x, W_h, b, grad_h_T):
     return dict(zip(("W_x", "W_h", "b", "h0"), (leaf.grad for leaf in leaves), strict=True))
 
 
-def as_a_tuple(*inputs):
-    return tuple(walk_back(*inputs).values())
-
-
 FIRST_ATTEMPTS = {
     state_after_the_step: "Which state did W_h read in that step",
     last_state_before_the_first: "Which state did W_h read in that step",
     transposed_as_in_the_formula: "What does the gradient meet on its way back?",
     delta_for_the_gradient_of_h0: "Which number of the walk back do you return?",
     bias_of_each_sequence: "How many sequences share the bias?",
-    by_autograd: "does not allow `torch.enable_grad`",
-    as_a_tuple: "expected a dict, got a tuple",
+    by_autograd: "This exercise does not allow",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

@@ -11,70 +11,46 @@ from course.reference import rnn as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def likeliest_token(step, h0, start, length, temperature, generator):
+def _sampled(logits, temperature, generator):
+    return torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator)
+
+
+def _write(step, h0, start, length, temperature, generator, *, draw=_sampled, feeds=True, keeps=True):
+    """A beginner's loop, of which each attempt gets one line wrong."""
     token, h, written = torch.tensor([start]), h0, []
     for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.softmax(logits / temperature, dim=-1).argmax(dim=-1)
+        logits, new = step(token if feeds else torch.tensor([start]), h)
+        token, h = draw(logits, temperature, generator), new if keeps else h
         written.append(token)
     return torch.cat(written)
 
 
-def start_again_and_again(step, h0, start, length, temperature, generator):
-    h, written = h0, []
-    for _ in range(length):
-        logits, h = step(torch.tensor([start]), h)
-        written.append(torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator))
-    return torch.cat(written)
+def likeliest_token(*inputs):
+    return _write(*inputs, draw=lambda logits, *_: logits.argmax(dim=-1))
 
 
-def state_left_behind(step, h0, start, length, temperature, generator):
-    token, written = torch.tensor([start]), []
-    for _ in range(length):
-        logits, _ = step(token, h0)
-        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator)
-        written.append(token)
-    return torch.cat(written)
+def start_again_and_again(*inputs):
+    return _write(*inputs, feeds=False)
 
 
-def softmax_over_the_batch(step, h0, start, length, temperature, generator):
-    token, h, written = torch.tensor([start]), h0, []
-    for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.multinomial(torch.softmax(logits / temperature, dim=0), 1, generator=generator)[0]
-        written.append(token)
-    return torch.cat(written)
+def state_left_behind(*inputs):
+    return _write(*inputs, keeps=False)
 
 
-def logits_for_probabilities(step, h0, start, length, temperature, generator):
-    token, h, written = torch.tensor([start]), h0, []
-    for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.multinomial(logits[0] / temperature, 1, generator=generator)
-        written.append(token)
-    return torch.cat(written)
+def softmax_over_the_batch(*inputs):
+    return _write(*inputs, draw=lambda z, T, rng: torch.multinomial(torch.softmax(z / T, 0), 1, generator=rng)[0])
 
 
-def generator_forgotten(step, h0, start, length, temperature, generator):
-    token, h, written = torch.tensor([start]), h0, []
-    for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1)
-        written.append(token)
-    return torch.cat(written)
+def logits_for_probabilities(*inputs):
+    return _write(*inputs, draw=lambda logits, T, rng: torch.multinomial(logits[0] / T, 1, generator=rng))
 
 
-def a_number_for_a_tensor(step, h0, start, length, temperature, generator):
-    token, h, written = start, h0, []
-    for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator).item()
-        written.append(token)
-    return torch.tensor(written)
+def generator_forgotten(*inputs):
+    return _write(*inputs, draw=lambda logits, T, _: torch.multinomial(torch.softmax(logits[0] / T, -1), 1))
 
 
-def a_column(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator)[:, None]
+def a_number_for_a_tensor(step, h0, start, *others):
+    return _write(lambda token, h: step(token.item(), h), h0, start, *others)
 
 
 FIRST_ATTEMPTS = {
@@ -85,7 +61,6 @@ FIRST_ATTEMPTS = {
     logits_for_probabilities: "Is every number above zero",
     generator_forgotten: "Does every random number come from `generator`?",
     a_number_for_a_tensor: "step takes a LongTensor of shape (1,)",
-    a_column: "expected the shape (5,), got (5, 1)",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

@@ -13,53 +13,34 @@ def rnn_cell(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h.T + b)
 
 
-def walks_along_the_batch(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for x in xs:
-        h = rnn_cell(x, h, W_x, W_h, b)
-        states.append(h)
-    return torch.stack(states), h
-
-
-def stacked_along_a_new_first_axis(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-        states.append(h)
-    return torch.stack(states), h
-
-
-def joined_side_by_side(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-        states.append(h)
-    return torch.cat(states, dim=1), h
-
-
-def h0_at_every_step(xs, h0, W_x, W_h, b):
-    states = [rnn_cell(xs[:, t], h0, W_x, W_h, b) for t in range(xs.shape[1])]
-    return torch.stack(states, dim=1), states[-1]
-
-
-def a_list_of_states(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-        states.append(h)
+def _walk(inputs, h, *weights):
+    states = [h := rnn_cell(x, h, *weights) for x in inputs]
     return states, h
 
 
-def kept_before_the_step(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        states.append(h)
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-    return torch.stack(states, dim=1), h
+def walks_along_the_batch(xs, h0, *weights):
+    states, h = _walk(xs, h0, *weights)
+    return torch.stack(states), h
 
 
-def states_alone(xs, h0, W_x, W_h, b):
-    return reference.rnn_forward(xs, h0, W_x, W_h, b)[0]
+def stacked_along_a_new_first_axis(xs, h0, *weights):
+    states, h = _walk(xs.unbind(1), h0, *weights)
+    return torch.stack(states), h
+
+
+def joined_side_by_side(xs, h0, *weights):
+    states, h = _walk(xs.unbind(1), h0, *weights)
+    return torch.cat(states, dim=1), h
+
+
+def h0_at_every_step(xs, h0, *weights):
+    states = [rnn_cell(xs[:, t], h0, *weights) for t in range(xs.shape[1])]
+    return torch.stack(states, dim=1), states[-1]
+
+
+def kept_before_the_step(xs, h0, *weights):
+    states, h = _walk(xs.unbind(1), h0, *weights)
+    return torch.stack([h0, *states[:-1]], dim=1), h
 
 
 FIRST_ATTEMPTS = {
@@ -67,9 +48,7 @@ FIRST_ATTEMPTS = {
     stacked_along_a_new_first_axis: "Which axis of your states is time?",
     joined_side_by_side: "Which of them has an axis for the steps?",
     h0_at_every_step: "What does the network know of it at step 3?",
-    a_list_of_states: "expected a tensor of shape (2, 3, 7), got a list",
     kept_before_the_step: "before the step or after it?",
-    states_alone: "expected a tuple, got a tensor",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
