@@ -111,11 +111,17 @@ ElmanClassifier.mistakes(
     "What does the function around your recurrence make of −1, and of −2? And what does the formula's?",
     LeakyForRelu=_stepping(lambda self, x, h: F.leaky_relu(x + self.from_state(h))),
 )
-ElmanClassifier.mistakes(
+
+
+@ElmanClassifier.misconception(
     "Which function does the formula put around the recurrence? Multiply all weights by ten. How large may your "
-    "state become, and how large the formula's?",
-    TanhForRelu=_stepping(lambda self, x, h: torch.tanh(x + self.from_state(h))),
+    "state become, and how large the formula's?"
 )
+class TanhForRelu(Elman):
+    def next(self, x, h):
+        return torch.tanh(x + self.from_state(h))
+
+
 ElmanClassifier.mistakes(
     "The input contributes 1 and the old state −1. Print what you hand to ReLU. Is it one of them, or their sum?",
     ReluOfTheInputAlone=_stepping(lambda self, x, h: torch.relu(x) + self.from_state(h)),
