@@ -21,7 +21,7 @@ from course.reference import rnn as reference
         "what the second term of the formula needs, and write two steps by hand. Only then write the loop.",
     ),
     forbidden=(*BUILT_IN, *GATED),
-    tolerance=1e-5,
+    tolerance=1e-4,  # float32, in another order of additions
     name="ElmanClassifier",
 )
 def ElmanClassifier(rng):
@@ -42,7 +42,7 @@ def ElmanClassifier(rng):
     yield model("the gradients of the weights", public=True, weight=3.0).call(ids, lengths).gradients(wrt="parameters")
     yield model("a sequence alone", weight=2.0).call(ids[3:4], lengths[3:4])
     yield model("forty steps", size=0.3, weight=2.0).call(rng.integers(0, 11, 3, 40), torch.tensor([40, 33, 39]))
-    yield model("strong weights", size=1.0).call(ids, lengths)
+    yield model("strong weights", size=0.8, tolerance=1e-3).call(ids, lengths)
     yield model("other sizes", 2, 5, 7).call(rng.integers(0, 2, 2, 3), torch.tensor([2, 3]))
 
 
