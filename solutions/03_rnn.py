@@ -355,8 +355,10 @@ show.rnn.clipping(runs, 1.0)
 #
 # ### Exercise: `ElmanClassifier` (about 20 minutes)
 #
-# Build the layers that you need in the constructor. Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
-# `nn.Linear` and `nn.Embedding` are allowed.
+# The constructor is given. Its layers hold the weights of the two formulas. `from_input` is $W_x$ with the bias $b$, `from_state` is $W_h$, and `to_classes` is $W_y$ with the bias $b_y$. The judge puts
+# numbers of its own into them, so keep their names.
+#
+# Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 
 
 # %% solution="ElmanClassifier"
@@ -365,12 +367,10 @@ class ElmanClassifier(nn.Module):
 
     def __init__(self, vocab_size: int, hidden: int, classes: int) -> None:
         super().__init__()
-        ### BEGIN SOLUTION
         self.vocab_size = vocab_size
         self.from_input = nn.Linear(vocab_size, hidden)
         self.from_state = nn.Linear(hidden, hidden, bias=False)
         self.to_classes = nn.Linear(hidden, classes)
-        ### END SOLUTION
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Logits (B, classes) for ids (B, T), the first lengths (B,) tokens of each real."""

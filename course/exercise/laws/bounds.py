@@ -143,22 +143,6 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 
 
 @law
-def combinations_are_not_zero(
-    outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
-) -> str:
-    """The same for groups of len(weights) rows of two outputs: of both together, a `share` of groups do not cancel."""
-    shares = []
-    for name in (of, also):
-        rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
-        size = (weights.double().abs() @ rows.abs()).amax(1)
-        apart = (weights.double() @ rows).abs().amax(1) > within * size  # by more than float32 rounds
-        shares.append(float(apart.double().mean()))
-    if sum(shares) / len(shares) >= share:
-        return ""
-    return because or "the results cancel out, as those of a linear function do"
-
-
-@law
 def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """Some value is negative, as scores are that nothing has bent or squashed."""
     if bool((tensor(outputs[of]) < 0).any()):
