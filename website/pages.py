@@ -60,12 +60,14 @@ def page(
     parts: list[str] = []
     section = name
     for index, cell in enumerate(release.cells):
+        if SETUP in cell.metadata.get("tags", ()):
+            continue
         if cell.cell_type == "markdown":
             section = _heading(cell.source) or section
             parts.append(_prose(cell.source))
         elif cell.source in asked:
             parts.append(quiz(asked[cell.source]))
-        elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
+        elif cell.cell_type == "code":
             parts.append(_fenced(cell.source, "python"))
             if recorded := moving.get(cell.get("id", "")):
                 figure, files = player(recorded, f"{name}-{index}")
@@ -112,7 +114,11 @@ def _heading(source: str) -> str:
 
 
 def _prose(source: str) -> str:
-    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them."""
+    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them.
+
+    The Markdown in a fold is read as such, which Jupyter does without being told, and there is no cell to run first.
+    """
+    source = re.sub(r"<details><summary>([^?]*\?).*</summary>", r'<details markdown="1"><summary>\1</summary>', source)
     source = re.sub(r"\]\((?:\.\./)?(?:\w+/)?(\d\d_\w+)\.ipynb(#[^)]*)?\)", r"](\1.md)", source)
     source = re.sub(r"^\[!\[[^\n]*\]\([^\n]*\)\n?", "", source, flags=re.M)  # badges that open the notebook elsewhere
     return re.sub(r"(?m)^(?![-*|>#] |\d+\. |\s|\|)(.+)\n(?=[-*] |\d+\. |\|)", r"\1\n\n", source)
