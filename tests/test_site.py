@@ -19,6 +19,7 @@ pytest.importorskip("mkdocstrings")
 
 from markdown import markdown
 
+from course.grading.authoring.setup_cell import ABOVE
 from course.grading.course_folder import release_path
 from course.hidden import predictions
 from course.syllabus import TOPICS
@@ -134,7 +135,6 @@ def notebooks() -> tuple[nbformat.NotebookNode, nbformat.NotebookNode]:
             new_code_cell("raise NotImplementedError()", id="f-solution", metadata=answer),
             new_code_cell("check('f', f)", id="f", metadata=check),
             new_code_cell("try: import course", id="setup", metadata={"tags": ["setup"]}),
-            new_markdown_cell("The folded cell below", id="about-setup", metadata={"tags": ["setup"]}),
         ]
     )
     executed = nbformat.from_dict(release)
@@ -154,15 +154,16 @@ def test_a_page_shows_outputs_of_given_cells_only() -> None:
     assert (
         "secret" not in text and "changed&gt;" not in text and "f-solution" not in text and "SAID &lt;f&gt;" not in text
     )
-    assert "import course" not in text and "The folded cell" not in text
+    assert "import course" not in text
 
 
 def test_a_fold_on_a_page_holds_markdown_and_asks_for_no_cell() -> None:
     fold = "<details><summary>What does it show, and why? Run the cell above, then open this.</summary>"
-    made = page("01_topic", new_notebook(cells=[new_markdown_cell(f"{fold}\n\nThe *answer*.\n\n</details>\n\nAfter")]))
+    folded = new_markdown_cell(f"{fold}\n\nThe *answer*.\n\n</details>\n\nAfter\n\n{ABOVE}")
+    made = page("01_topic", new_notebook(cells=[folded]))
     read = markdown(made.text, extensions=["md_in_html"])
     assert "<summary>What does it show, and why?</summary>" in read and "<em>answer</em>" in read
-    assert read.index("</details>") < read.index("After")
+    assert read.index("</details>") < read.index("After") and "Shift+Enter" not in read
 
 
 def test_without_an_executed_copy_there_are_no_outputs() -> None:

@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.exercise.prediction import Prediction
+from course.grading.authoring.setup_cell import ABOVE, is_setup
 from website.frames import MARK, MIME, player
 from website.quiz import quiz
 
@@ -29,8 +30,6 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
 ABOUT_ONESELF = ("progress(", "hint(")
 """How cells begin that tell whoever runs them how far they are: nobody, on a page."""
-SETUP = "setup"
-"""The tag of the cell that installs the course where it is missing: no reader needs it."""
 
 
 @dataclass
@@ -60,14 +59,12 @@ def page(
     parts: list[str] = []
     section = name
     for index, cell in enumerate(release.cells):
-        if SETUP in cell.metadata.get("tags", ()):
-            continue
         if cell.cell_type == "markdown":
             section = _heading(cell.source) or section
             parts.append(_prose(cell.source))
         elif cell.source in asked:
             parts.append(quiz(asked[cell.source]))
-        elif cell.cell_type == "code":
+        elif cell.cell_type == "code" and not is_setup(cell):
             parts.append(_fenced(cell.source, "python"))
             if recorded := moving.get(cell.get("id", "")):
                 figure, files = player(recorded, f"{name}-{index}")
@@ -118,6 +115,7 @@ def _prose(source: str) -> str:
 
     The Markdown in a fold is read as such, which Jupyter does without being told, and there is no cell to run first.
     """
+    source = source.replace(ABOVE, "")
     source = re.sub(r"<details><summary>([^?]*\?).*</summary>", r'<details markdown="1"><summary>\1</summary>', source)
     source = re.sub(r"\]\((?:\.\./)?(?:\w+/)?(\d\d_\w+)\.ipynb(#[^)]*)?\)", r"](\1.md)", source)
     source = re.sub(r"^\[!\[[^\n]*\]\([^\n]*\)\n?", "", source, flags=re.M)  # badges that open the notebook elsewhere

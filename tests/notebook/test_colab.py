@@ -151,14 +151,14 @@ def test_the_notebook_sets_itself_up_once_and_leaves_everything_as_it_was(
         print(f"\nthe first cell took {seconds:.0f} s and installed {len(after) - len(before)} packages")
     assert {name: after.get(name) for name in before} == before
     assert {"sequence-course", *ARRIVES} <= after.keys()
-    _, setup = (cell for cell in nb.cells if is_setup(cell))
+    (setup,) = (cell for cell in nb.cells if is_setup(cell))
     said = "".join(output.get("text", "") for output in setup.outputs)
     assert re.fullmatch(r"The course is installed\. It computes on .*\n", said)
     assert nb.cells[-1].outputs[0].data["text/plain"].startswith("✓ rnn_cell")
 
     again = _up_to("rnn_cell")
     _execute(again, colab)
-    _, setup = (cell for cell in again.cells if is_setup(cell))
+    (setup,) = (cell for cell in again.cells if is_setup(cell))
     assert setup.outputs == [], "the second time it does nothing"
     assert again.cells[-1].outputs[0].data["text/plain"].startswith("✓ rnn_cell")
 

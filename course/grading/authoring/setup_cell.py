@@ -74,11 +74,11 @@ except ModuleNotFoundError:
 
 SETUP = setup_source(OUTLINE is None)
 
-_ABOVE = (
+ABOVE = (
     "Press Shift+Enter to run one cell after the other. The folded cell below installs the course where it is missing, "
     "such as on Colab. Elsewhere it does nothing."
 )
-"""What stands above the cell. A click would unfold it in JupyterLab, so the sentence asks for none."""
+"""What the text above the cell ends with. A click would unfold the cell in JupyterLab, so it asks for none."""
 _TAG = "setup"
 _FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "_kg_hide-input": True}
 """What folds a cell on Colab, in JupyterLab and Notebook, and on Kaggle."""
@@ -104,24 +104,23 @@ def badges(path: str) -> str:
 
 
 def put(notebook: NotebookNode, path: str) -> None:
-    """Give a notebook its badges and, before its first code cell, the cell that sets up, with a sentence about it.
+    """Give a notebook its badges and, before its first code cell, the cell that sets up, with its sentences above.
 
     In an instructor's own course there are no badges: they would open our notebook, and not theirs.
 
     Args:
         path: where the released notebook stands in the repository.
     """
-    from nbformat.v4 import new_code_cell, new_markdown_cell
+    from nbformat.v4 import new_code_cell
 
     title, line, text = notebook.cells[0].source.partition("\n")
     if title.startswith("# ") and OUTLINE is None:
         notebook.cells[0].source = f"{title}\n\n{badges(path)}{line}{text}"
     code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     at = min(code, default=1)
-    notebook.cells[at:at] = [
-        new_markdown_cell(_ABOVE, id=f"about-{_TAG}", metadata={"tags": [_TAG]}),
-        new_code_cell(SETUP.strip(), id=_TAG, metadata={**_FOLDED, "tags": [_TAG]}),
-    ]
+    for cell in notebook.cells[:at][-1:]:
+        cell.source = f"{cell.source}\n\n{ABOVE}"
+    notebook.cells.insert(at, new_code_cell(SETUP.strip(), id=_TAG, metadata={**_FOLDED, "tags": [_TAG]}))
 
 
 def take_away(notebook: NotebookNode) -> None:
@@ -129,8 +128,10 @@ def take_away(notebook: NotebookNode) -> None:
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     for cell in notebook.cells[:1]:
         cell.source = _BADGES.sub("", cell.source, count=1)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"\n\n{ABOVE}", "")
 
 
 def is_setup(cell: NotebookNode) -> bool:
-    """Whether this is the cell that sets up, or the sentence above it."""
+    """Whether this is the cell that sets up."""
     return _TAG in cell.metadata.get("tags", ())

@@ -33,7 +33,7 @@ def test_its_links_lead_somewhere_and_its_one_map_is_what_the_cell_draws() -> No
     nbformat.validate(home)
     assert list(dangling_links(home.cells, (HOME.parent,))) == []
     pictures = re.findall(r"!\[([^]]*)]", "".join(cell.source for cell in home.cells if cell.cell_type == "markdown"))
-    assert pictures == ["Open in Binder", "Open in Colab"] and "progress()" in home.cells[3].source
+    assert pictures == ["Open in Binder", "Open in Colab"] and "progress()" in home.cells[2].source
     table = home.cells[-1].source
     assert all(f"({topic.folder}/{topic.folder}.ipynb)" in table for topic in TOPICS)
 

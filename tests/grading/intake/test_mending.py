@@ -38,7 +38,7 @@ assert double(4) == 8
 # %% [markdown]
 # The end.
 """
-TEXT, ABOUT_SET_UP, SET_UP, ANSWER, TEST, END = range(6)
+TEXT, SET_UP, ANSWER, TEST, END = range(5)
 """The cells of the built lesson."""
 
 MENDED = "its file was repaired without changing code or text "
@@ -70,28 +70,28 @@ PNG = {"my drawing ö.png": {"image/png": "iVBORw0KGgo="}}
 
 TAKEN: dict[str, tuple[Edit, str]] = {
     "as it is": (lambda document: None, ""),
-    "ids under format 4.2": (of_minor(2), "id of cells 1, 2, 3, 4, 5 and others"),
+    "ids under format 4.2": (of_minor(2), "id of cells 1, 2, 3, 4, 5"),
     "the format of tomorrow": (of_minor(9), ""),
     "two cells with one id": (fields(END, id="double"), ""),
     "text with outputs": (fields(TEXT, outputs=[], execution_count=3), "execution_count of cell 1, outputs of cell 1"),
-    "code without outputs": (without(ANSWER, "outputs"), "outputs of cell 4"),
-    "code without its count": (without(TEST, "execution_count"), "execution_count of cell 5"),
-    "a count that is none": (fields(ANSWER, execution_count="3"), "execution_count of cell 4"),
+    "code without outputs": (without(ANSWER, "outputs"), "outputs of cell 3"),
+    "code without its count": (without(TEST, "execution_count"), "execution_count of cell 4"),
+    "a count that is none": (fields(ANSWER, execution_count="3"), "execution_count of cell 3"),
     "code with attachments": (fields(ANSWER, attachments=PNG), ""),
-    "unknown fields": (fields(END, collapsed=True, trusted=1), "collapsed of cell 6, trusted of cell 6"),
+    "unknown fields": (fields(END, collapsed=True, trusted=1), "collapsed of cell 5, trusted of cell 5"),
     "an unknown field of all": (lambda document: document.update(title="Mine"), "its field title"),
     "format 3": (as_version_3, "its format, which was 3"),
 }
 """What nbgrader takes: how it is made, and what is said of it."""
 
 REFUSED: dict[str, tuple[Edit, str]] = {
-    "metadata of a cell": (without(ANSWER, "metadata"), "metadata of cell 4"),
+    "metadata of a cell": (without(ANSWER, "metadata"), "metadata of cell 3"),
     "metadata": (lambda document: document.update(metadata=None), "its metadata"),
     "a language": (lambda document: document["metadata"].update(language=3), "its metadata"),
     "an id that is none": (fields(TEXT, id="my cell!"), "id of cell 1"),
     "ids of anything": (fields(TEXT, id=[{}]), "id of cell 1"),
-    "outputs": (fields(ANSWER, outputs=[7]), "outputs of cell 4"),
-    "attachments": (fields(END, attachments={"a": 3, **PNG}), "attachments of cell 6"),
+    "outputs": (fields(ANSWER, outputs=[7]), "outputs of cell 3"),
+    "attachments": (fields(END, attachments={"a": 3, **PNG}), "attachments of cell 5"),
     "no minor number": (lambda document: document.pop("nbformat_minor"), "its format's number"),
     "a minor number": (lambda document: document.update(nbformat_minor=[]), "its format's number"),
     "a number with a point": (lambda document: document.update(nbformat=4.0), "its format's number"),
