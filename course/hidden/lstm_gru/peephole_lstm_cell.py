@@ -13,9 +13,11 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.peephole_lstm_cell,
     hints=(
-        "Set all three peepholes to zero. The result should be that of your lstm_cell.",
-        "In which order can the four gates be computed? One of them has to wait for the new cell state.",
-        "How many numbers does p_i hold, and how many units use each of them?",
+        "Which gates see the old cell state, and which one has to wait for the new one?",
+        "Set all three peepholes to zero. Which function of yours should come out? And how many units does each number "
+        "of p_i serve?",
+        "Begin with a copy of your `lstm_cell`. Write each gate and each state on a line of its own, in the order in "
+        "which they can be computed. In three of these lines a term is missing, inside the sigmoid.",
     ),
     forbidden=BUILT_IN,
 )
@@ -69,8 +71,14 @@ peephole_lstm_cell.mistakes(
     o_sees_the_old_cell=partial(_step, o_sees=lambda old, new: old),
 )
 peephole_lstm_cell.mistakes(
-    "Each unit sees only its own cell state. Change c of unit 0. Do the gates of unit 1 move?",
+    "Each unit sees only its own cell state. How many numbers should p_i and c of one sequence make, one or H?",
     peepholes_sum_over_the_units=partial(_step, seen=lambda p, h, cell: (p * cell).sum(-1, keepdim=True)),
+    peepholes_by_a_product=partial(_step, seen=lambda p, h, cell: cell @ p),
+    peepholes_in_front=partial(_step, seen=lambda p, h, cell: p @ cell),
+)
+peephole_lstm_cell.mistakes(
+    "Double c and leave the rest. Does what goes into the sigmoid of your input gate change?",
+    peepholes_without_the_cell=partial(_step, seen=lambda p, h, cell: p),
 )
 
 
@@ -91,28 +99,3 @@ def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
     i, f, g, o = gates(x, h, W, U, b)
     new = (sigmoid(f) + p_f * c) * c + (sigmoid(i) + p_i * c) * tanh(g)
     return (sigmoid(o) + p_o * new) * tanh(new), new
-
-
-def _stacked(order):
-    """The right step with gates stacked in another order."""
-
-    def step(x, h, c, W, U, b, p_i, p_f, p_o):
-        def reordered(weight):
-            part = dict(zip(order, weight.chunk(4)))
-            return torch.cat([part[gate] for gate in "ifgo"])
-
-        return reference.peephole_lstm_cell(x, h, c, reordered(W), reordered(U), reordered(b), p_i, p_f, p_o)
-
-    return step
-
-
-peephole_lstm_cell.misconception(
-    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
-    name="peepholes_in_order_i_f_o_g",
-    convention="gate order i, f, o, g",
-)(_stacked("ifog"))
-peephole_lstm_cell.mistakes(
-    "You begin with the forget gate. In which order does the docstring stack the gates?",
-    peepholes_in_order_f_i_g_o=_stacked("figo"),
-    peepholes_in_order_f_i_o_g=_stacked("fiog"),
-)
