@@ -54,9 +54,12 @@ class ReadsByRule:
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
         "Does the loss fall to zero within a few batches? Then decode a date. What does the decoder read in training?",
-        "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length?",
-        "Draw the weights of one date. Has each row a bright cell, and does it lie where you would look?",
+        "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length? "
+        "Does each row of the weights have a bright cell where you would look?",
         "Look at the end of the loss curve. If it jumps about, try a learning rate that falls towards the end.",
+        "Begin `train` with an optimizer of the model's parameters. For each batch, print the shapes of logits and "
+        "targets once, and think how the loss wants them. Log it, and let the steps of any training loop follow, with "
+        "the two settings of the text.",
     ),
 )
 def bahdanau_attention_task(rng):
