@@ -10,9 +10,11 @@ from course.reference import self_attention as reference
 @exercise(
     reference.self_attention,
     hints=(
-        "Weights are (out, in), as in nn.Linear. Which shape must x @ something have, for W_q of shape (D, Din)?",
-        "Set W_v to zero, then only W_k. What should the output be each time?",
-        "Let x be all ones. All words are the same, so every output must be the row sums of W_v. Is it?",
+        "Each word becomes a query, a key and a value. Write down the shapes of all three, for a batch of x.",
+        "Set W_v to zero, then only W_k. What should the output be each time? And what, if all words are the same?",
+        "Begin with the queries. The words are rows of x, and W_q is (D, Din), as in nn.Linear, so write both shapes "
+        "below each other. (B, T, D) has to come out. Keys and values are made alike, and which function of yours is "
+        "left then?",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -43,12 +45,15 @@ def _attend(q, k, v):
 
 
 self_attention.mistakes(
-    "Weights are stored (out, in). Square matrices hide the difference. Try D different from Din.",
+    "Words are rows of x, and weights are (out, in), which square matrices hide. Write the shapes of both factors "
+    "under each product.",
+    weights_in_front=lambda x, W_q, W_k, W_v: _attend(W_q @ x, W_k @ x, W_v @ x),
     weights_not_transposed=lambda x, W_q, W_k, W_v: _attend(x @ W_q, x @ W_k, x @ W_v),
 )
 self_attention.mistakes(
     "Set W_v to zero. What should come out? A word offers its value, not itself.",
     words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
+    words_used_for_all_three=lambda x, W_q, W_k, W_v: _attend(x, x, x),
 )
 self_attention.mistakes(
     "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
@@ -88,6 +93,11 @@ self_attention.mistakes(
     softmax_over_the_batch=_by_softmax_along(0),
 )
 self_attention.mistakes(
+    "Your attention divides by the root already. How large is the variance of its scores for D = 400?",
+    scaled_twice=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T / len(W_q) ** 0.5, x @ W_k.T, x @ W_v.T),
+)
+self_attention.mistakes(
     "Your attention returns two results. Which of them holds the new words?",
+    weights_for_output=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W))[1],
     weights_returned_too=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W)),
 )
