@@ -378,14 +378,6 @@ class StopsWithTheFirst(LaidOpen):
         return bool(ended.any())
 
 
-@AttentionSeq2Seq.misconception("Decode one sentence by itself. With which token does it end?")
-class LeavesBeforeTheLastEos(LaidOpen):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        n = ids.shape[1] - int(((ids == self.eos).any(1)).all())
-        return ids[:, :n], weights[:, :n]
-
-
 @AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")
 class WritesOnAfterEos(LaidOpen):
     def ended(self, ended):

@@ -57,12 +57,6 @@ additive_scores.mistakes(
     softmax_already_inside=lambda *given: torch.softmax(reference.additive_scores(*given), dim=1),
 )
 additive_scores.mistakes(
-    "Compute one score by hand, with one unit. Do query and key meet before the tanh or after it?",
-    query_added_after_the_tanh=lambda query, keys, W_q, W_k, v: (
-        ((query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
-    ),
-)
-additive_scores.mistakes(
     "Count the tanh in the formula and in your code. Where does the query meet the key?",
     a_tanh_for_each=lambda query, keys, W_q, W_k, v: (
         (torch.tanh(query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v

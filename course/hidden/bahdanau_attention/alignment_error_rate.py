@@ -85,18 +85,3 @@ def lengths_without_an_axis(weights, gold, lengths):
 def mean_of_the_sentences(weights, gold, lengths):
     hits, real = _hits(weights, gold, lengths)
     return 1 - float((hits.sum(1) / real.sum(1)).mean())
-
-
-@alignment_error_rate.misconception(
-    "Compare a hit of weight 0.9 with one of weight 0.4. Both should count 1. What do you add up?"
-)
-def weight_instead_of_hits(weights, gold, lengths):
-    _, real = _hits(weights, gold, lengths)
-    found = weights.gather(2, gold[:, :, None]).squeeze(2).double()
-    return 1 - float((found * real).sum() / real.sum())
-
-
-@alignment_error_rate.misconception("Count the real tokens of a sentence of length 3. Is the last one among them?")
-def one_token_short(weights, gold, lengths):
-    hits, real = _hits(weights, gold, lengths - 1)
-    return 1 - float(hits.sum()) / max(float(real.sum()), 1.0)

@@ -86,14 +86,11 @@ attend.mistakes(
 attend.mistakes(
     "Print the weights beside the mask. Do the words get them, or the padding?",
     mask_inverted=lambda scores, values, mask: _mean(_soft(scores, ~mask), values),
-    mask_inverted_with_a_small_number=lambda scores, values, mask: _mean(_filled(scores, mask), values),
     mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask, -torch.inf), values),
-    masked_with_a_large_number=lambda scores, values, mask: _mean(_filled(scores, ~mask, 1e9), values),
 )
 attend.mistakes(
     "Sum the weights of the shortest sentence. Where has the rest gone?",
     masked_after_the_softmax=lambda scores, values, mask: _mean(torch.softmax(scores, -1) * mask, values),
-    masked_with_zero_and_once_more_after=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0) * mask, values),
 )
 attend.mistakes(
     "Print the weights beside the mask, and add up those of the words. Does padding still get a share?",
@@ -117,12 +114,6 @@ attend.mistakes(
     "Print the weights of a sentence with no allowed position. What are they?",
     not_a_number_where_nothing_is_allowed=lambda scores, values, mask: _mean(
         _filled(scores, ~mask, -torch.inf), values
-    ),
-)
-attend.mistakes(
-    "Print what you add to the scores. What is zero times infinity?",
-    zero_times_infinity=lambda scores, values, mask: _mean(
-        torch.softmax(scores + (1 - mask.to(scores.dtype)) * -torch.inf, -1), values
     ),
 )
 
@@ -167,12 +158,6 @@ attend.mistakes(
         scores.exp() * mask / (scores.exp() * mask).sum(-1, keepdim=True), values
     ),
 )
-
-
-@attend.misconception("If all values are the same vector, what should the context be? Check with longer sentences.")
-def mean_for_sum(scores, values, mask):
-    weights = _soft(scores, mask)
-    return (weights[:, :, None] * values).mean(1), weights
 
 
 attend.mistakes(

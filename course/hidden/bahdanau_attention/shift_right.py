@@ -72,16 +72,3 @@ shift_right.mistakes(
     "Count the tokens of the result. How many steps does a target of T tokens take, and what does the first one read?",
     nothing_in_front=lambda targets, sos: targets[:, :-1],
 )
-
-
-def _overwritten_in_place(targets, sos):
-    targets[:, 1:] = targets[:, :1]
-    targets[:, 0] = sos
-    return targets
-
-
-shift_right.mistakes(
-    "Print a target of different tokens, and the result. Which token was overwritten before it was read?",
-    overwritten_before_it_is_read=lambda targets, sos: _overwritten_in_place(targets.clone(), sos),
-    overwritten_in_place=_overwritten_in_place,
-)

@@ -60,8 +60,8 @@ def GatedClassifier(rng):
             .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
             .law("every_token_learns", tokens=11, because="some tokens get no gradient. Where does it stop on its way "
                  "back?")
-            .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose gates read both "
-                 "the token and the state. Is each weight a parameter, and what does each of your gates read?")
+            .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose weights are all "
+                 "parameters, and whose gates read both the token and the state. What does each of your gates read?")
         )  # fmt: skip
 
     yield learns("everything learns", weight=0.05, public=True)

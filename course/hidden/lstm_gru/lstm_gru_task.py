@@ -60,8 +60,8 @@ def _examples(rng, count, lengths):
 
 
 @lstm_gru_task.misconception(
-    "Your model hardly beats guessing. Does the loss fall at all? Does the optimizer get every weight, and do state and "
-    "gradient pass through every step?"
+    "Your model hardly beats guessing. Does the loss fall at all? Does the optimizer get every weight, and do state "
+    "and gradient pass through every step?"
 )
 def as_good_as_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))

@@ -83,10 +83,6 @@ scaled_dot_product_attention.mistakes(
     scaled_by_the_number_of_keys=lambda q, k, v: _mixed(_scores(q, k, k.shape[1]), v),
 )
 scaled_dot_product_attention.mistakes(
-    "Print the variance of your scores for D = 4 and D = 400. Does your factor bring them together or apart?",
-    multiplied_by_the_root=lambda q, k, v: _mixed(q @ k.mT * q.shape[-1] ** 0.5, v),
-)
-scaled_dot_product_attention.mistakes(
     "Each query distributes its own attention. Sum your weights over each axis. Which axis gives ones?",
     softmax_over_queries=lambda q, k, v: _mixed(_scores(q, k), v, dim=-2),
 )
@@ -94,24 +90,12 @@ scaled_dot_product_attention.mistakes(
     "Call it with one sentence, then with the same sentence beside another one. May its output change?",
     softmax_over_the_batch=lambda q, k, v: _mixed(_scores(q, k), v, dim=0),
 )
-scaled_dot_product_attention.mistakes(
-    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys. Which axis of your scores is which?",
-    queries_and_keys_exchanged=lambda q, k, v: _mixed(_scores(k, q), v),
-)
 
 
 @scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
 def softmax_before_scaling(q, k, v):
     weights = (q @ k.mT).softmax(-1) / q.shape[-1] ** 0.5
     return weights @ v, weights
-
-
-@scaled_dot_product_attention.misconception(
-    "Print the weights of the first query. Does the formula forbid it to look at later words?"
-)
-def nobody_looks_ahead(q, k, v):
-    scores = _scores(q, k)
-    return _mixed(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf), v)
 
 
 scaled_dot_product_attention.mistakes(

@@ -79,7 +79,6 @@ softmax.mistakes(
 softmax.mistakes(
     "Take scores of ±10,000. Print the largest number that is left after your subtraction. What is its exponential?",
     mean_taken_off=lambda x, dim: _shares(x - x.mean(dim, keepdim=True), dim),
-    smallest_taken_off=lambda x, dim: _shares(x - x.amin(dim, keepdim=True), dim),
 )
 softmax.mistakes(
     "Take a table (3, 5) and dim=-1. Print the shapes of both tensors in the line that fails. How do they line up?",
@@ -111,10 +110,6 @@ softmax.mistakes(
 softmax.mistakes(
     "Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?",
     no_exponential=lambda x, dim: x / x.sum(dim, keepdim=True),
-)
-softmax.mistakes(
-    "Does the largest score get the largest weight? Try x = [1, 2, 3].",
-    small_scores_win=lambda x, dim: reference.softmax(-x, dim),
 )
 softmax.mistakes(
     "Print x and its exponentials for the scores 1, 2 and 3. Which of the two stand below the bar of the formula?",

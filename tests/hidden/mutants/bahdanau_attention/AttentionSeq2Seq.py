@@ -80,12 +80,6 @@ class MeanOfTheKeys(Right):
         return self.to_tokens(torch.cat([state, context, read], 1)), state, weights
 
 
-class NothingReadFromTheSource(Right):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return 0 * keys, mask, 0 * last
-
-
 class ContextCutOff(Right):
     def step(self, token, state, keys, mask, last):
         return super().step(token, state, keys.detach(), mask, last.detach())
@@ -164,16 +158,6 @@ class WeightsOfThePaddingToo(Right):
         return ids, torch.full_like(weights, 1 / weights.shape[2])
 
 
-class OnlyTheFirstSentence(Right):
-    """The eos of the first sentence ends them all."""
-
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        end = (ids[0] == self.eos).nonzero()
-        n = int(end[0]) + 1 if len(end) else ids.shape[1]
-        return ids[:, :n], weights[:, :n]
-
-
 class EosHardWired(Right):
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__(src_vocab, tgt_vocab, embed, hidden, attention, 0, sos, 2)
@@ -194,7 +178,6 @@ class ScoresBent(Right):
 
 MUTANTS = [
     MeanOfTheKeys,
-    NothingReadFromTheSource,
     ContextCutOff,
     LastColumnForTheLastState,
     AttentionWithoutAsking,
@@ -206,7 +189,6 @@ MUTANTS = [
     SosKeptInTheIds,
     KeysDroppedInEvaluation,
     WeightsOfThePaddingToo,
-    OnlyTheFirstSentence,
     EosHardWired,
     DrawnNotGreedy,
     ScoresBent,

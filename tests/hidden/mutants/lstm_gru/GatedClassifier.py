@@ -67,19 +67,11 @@ FIRST_ATTEMPTS = {
     EveryLengthForEachSequence: "Index a small table (3, 4)",
     EveryState: "How many states do you read for each sequence",
     StartsAtEveryToken: "What does a step know of the one before?",
-    PlainTensors: "Is each weight a parameter",
+    PlainTensors: "whose weights are all parameters",
     Probabilities: "expected logits, got probabilities",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
-
-
-class LargestOverTime(Right):
-    """Max pooling over the real states."""
-
-    def forward(self, ids, lengths):
-        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None]
-        return self.to_classes(self.states(ids).masked_fill(~real, -1e9).amax(1))
 
 
 class MeanOfRealStates(nn.Module):
@@ -114,13 +106,6 @@ class BackwardOnly(Right):
 
     def forward(self, ids, lengths):
         return self.to_classes(self.states(ids.flip(1))[:, -1])
-
-
-class FrozenGates(Right):
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__(vocab_size, hidden, classes)
-        self.W.requires_grad_(False)
-        self.U.requires_grad_(False)
 
 
 class WindowOfThree(Right):
@@ -177,11 +162,9 @@ class LogitsBent(Right):
 
 
 MUTANTS = [
-    LargestOverTime,
     MeanOfRealStates,
     BatchForTime,
     BackwardOnly,
-    FrozenGates,
     WindowOfThree,
     StatesDetached,
     BagOfTokens,
