@@ -201,12 +201,13 @@ bahdanau_attention_task.mistakes(
     WritesOtherDates=_otherwise(lambda date, text: _garbled(date), _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "The model writes the same for every source, and no eos. Does the loss fall at all, or is it NaN? Do the "
-    "parameters change in a step?",
+    "The model writes the same for every source, and no eos. Do the parameters change in a step, or is the loss NaN? "
+    "If it is near zero, what does the decoder read in training?",
     NeverTrained=_otherwise(lambda date, text: SAME[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "The model writes no dates, and no eos. Does the loss fall at all? Do the parameters change, and how much?",
+    "The model writes no dates, and no eos. Do the parameters change, and does the loss fall at all? If it is near "
+    "zero, what does the decoder read in training?",
     WritesNoDates=_otherwise(lambda date, text: _garbled(date)[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(

@@ -38,10 +38,6 @@ general_scores.mistakes(
     ),
 )
 general_scores.mistakes(
-    "Large scores come out small. Is there a function around your product?",
-    general_with_tanh=lambda query, keys, W: torch.einsum("bk,bsk->bs", torch.tanh(query @ W), keys),
-)
-general_scores.mistakes(
     "Compare your operations with the formula, one by one. Which number do you divide by?",
     general_divided_by_the_root=lambda query, keys, W: reference.general_scores(query, keys, W) / keys.shape[2] ** 0.5,
 )

@@ -52,33 +52,27 @@ def no_peepholes(x, h, c, W, U, b, p_i, p_f, p_o):
     return reference.lstm_cell(x, h, c, W, U, b)
 
 
-def _step(
-    x, h, c, W, U, b, p_i, p_f, p_o, *, gate=sigmoid, seen=lambda p, h, cell: p * cell, o_sees=lambda old, new: new
-):
+def _step(x, h, c, W, U, b, p_i, p_f, p_o, *, gate=sigmoid, seen=lambda p, cell: p * cell, o_sees=lambda old, new: new):
     """The right step with one piece exchanged: what is `seen` through a peephole p, and which cell `o_sees`."""
     i, f, g, o = gates(x, h, W, U, b)
-    new = gate(f + seen(p_f, h, c)) * c + gate(i + seen(p_i, h, c)) * tanh(g)
-    return gate(o + seen(p_o, h, o_sees(c, new))) * tanh(new), new
+    new = gate(f + seen(p_f, c)) * c + gate(i + seen(p_i, c)) * tanh(g)
+    return gate(o + seen(p_o, o_sees(c, new))) * tanh(new), new
 
 
 peephole_lstm_cell.mistakes(OVERFLOW, peephole_gates_overflow=partial(_step, gate=overflowing))
-peephole_lstm_cell.mistakes(
-    "Which of the two states does a peephole show to a gate, h or c?",
-    every_gate_peeps_at_h=partial(_step, seen=lambda p, h, cell: p * h),
-)
 peephole_lstm_cell.mistakes(
     "When you compute the output gate, which cell state do you have already?",
     o_sees_the_old_cell=partial(_step, o_sees=lambda old, new: old),
 )
 peephole_lstm_cell.mistakes(
     "Each unit sees only its own cell state. How many numbers should p_i and c of one sequence make, one or H?",
-    peepholes_sum_over_the_units=partial(_step, seen=lambda p, h, cell: (p * cell).sum(-1, keepdim=True)),
-    peepholes_by_a_product=partial(_step, seen=lambda p, h, cell: cell @ p),
-    peepholes_in_front=partial(_step, seen=lambda p, h, cell: p @ cell),
+    peepholes_sum_over_the_units=partial(_step, seen=lambda p, cell: (p * cell).sum(-1, keepdim=True)),
+    peepholes_by_a_product=partial(_step, seen=lambda p, cell: cell @ p),
+    peepholes_in_front=partial(_step, seen=lambda p, cell: p @ cell),
 )
 peephole_lstm_cell.mistakes(
     "Double c and leave the rest. Does what goes into the sigmoid of your input gate change?",
-    peepholes_without_the_cell=partial(_step, seen=lambda p, h, cell: p),
+    peepholes_without_the_cell=partial(_step, seen=lambda p, cell: p),
 )
 
 

@@ -52,10 +52,6 @@ attention_for_one.mistakes(
     "Which axis does the dot product sum over, the width of the query or the number of keys?",
     score_scaled_by_the_number_of_keys=lambda query, keys, values: _mix(query, keys, values, len(keys) ** -0.5),
 )
-attention_for_one.mistakes(
-    "What do your weights sum to at the moment at which they meet the values?",
-    softmax_before_scaling_for_one=lambda query, keys, values: _mix(query, keys, values, 1) / len(query) ** 0.5,
-)
 
 
 @attention_for_one.misconception(

@@ -65,16 +65,6 @@ self_attention.mistakes(
 )
 
 
-def _by_softmax_along(dim):
-    """The right answer except for the axis of its softmax."""
-
-    def attend(x, W_q, W_k, W_v):
-        scores = x @ W_q.T @ (x @ W_k.T).mT / W_q.shape[0] ** 0.5
-        return scores.softmax(dim) @ (x @ W_v.T)
-
-    return attend
-
-
 @self_attention.misconception(
     "Scores are dot products of queries and keys. Whose width counts for the scale, theirs or that of x?"
 )
@@ -83,15 +73,6 @@ def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
     return scores.softmax(-1) @ (x @ W_v.T)
 
 
-self_attention.mistakes(
-    "What happens to the variance of the scores when the head gets wider? You have a function that takes care of it.",
-    scores_left_unscaled=lambda x, W_q, W_k, W_v: (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T),
-)
-self_attention.mistakes(
-    "Print the weights of one word that asks. Along which axis do they add up to one, and what does that axis count?",
-    softmax_over_the_words_that_ask=_by_softmax_along(-2),
-    softmax_over_the_batch=_by_softmax_along(0),
-)
 self_attention.mistakes(
     "Your attention divides by the root already. How large is the variance of its scores for D = 400?",
     scaled_twice=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T / len(W_q) ** 0.5, x @ W_k.T, x @ W_v.T),
