@@ -59,7 +59,9 @@ lstm_parameters.mistakes(
 lstm_parameters.mistakes(
     "How many numbers are in b, and how many gates do they belong to?",
     one_bias_for_all_gates=partial(_count, biases=1),
-    one_number_for_each_gate=lambda D, H, layers=1, both=False: _count(D, H, layers, both, biases=4 / H),
+    one_number_for_each_gate=lambda D, H, layers=1, bidirectional=False: (
+        _count(D, H, layers, bidirectional, biases=0) + 4 * layers * (1 + bidirectional)
+    ),
 )
 lstm_parameters.mistakes(
     "What does the second layer read, the tokens or the hidden states of the first layer?",

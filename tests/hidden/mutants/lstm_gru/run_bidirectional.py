@@ -22,11 +22,12 @@ def one_loop_for_both(cell_f, cell_b, xs, h0_f, h0_b):
 
 
 def over_the_batch(cell_f, cell_b, xs, h0_f, h0_b):
-    forward = []
-    for x in xs:
-        h0_f = cell_f(x, h0_f)
+    forward, backward = [], []
+    for x, last in zip(xs, reversed(xs), strict=True):
+        h0_f, h0_b = cell_f(x, h0_f), cell_b(last, h0_b)
         forward.append(h0_f)
-    return torch.stack(forward, dim=1)
+        backward.insert(0, h0_b)
+    return torch.cat([torch.stack(forward, dim=1), torch.stack(backward, dim=1)], dim=-1)
 
 
 def first_token_never_read(cell_f, cell_b, xs, h0_f, h0_b):
