@@ -178,7 +178,7 @@ bahdanau_attention_task.mistakes(
 )
 bahdanau_attention_task.mistakes(
     "Your model looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is "
-    "one part always wrong, or does it stand where another belongs?",
+    "one part always wrong, or does it stand where another belongs? If neither, does the loss jump about at the end?",
     LooksRightAndWritesWrong=_otherwise(
         lambda date, text: dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
     ),
