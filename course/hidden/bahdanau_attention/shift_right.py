@@ -37,6 +37,7 @@ shift_right.mistakes(
     "Under the first target stands the second one. Has the decoder read it before it writes?",
     shifts_left=lambda targets, sos: torch.cat([targets[:, 1:], _front(targets, sos)], 1),
     rolls_left=lambda targets, sos: targets.roll(-1, 1),
+    rolls_left_behind_sos=lambda targets, sos: torch.cat([_front(targets, sos), targets.roll(-1, 1)[:, 1:]], 1),
 )
 shift_right.mistakes(
     "Count the tokens of targets and result. Each step reads one token and predicts one.",

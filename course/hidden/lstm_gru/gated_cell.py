@@ -82,6 +82,10 @@ gated_cell.mistakes(
     gate_with_the_candidates_weights=lambda x, h, W_x, W_h, b, *_: _step(x, h, W_x, W_h, b, W_x, W_h, b),
 )
 gated_cell.mistakes(
+    "Add 100 to c. Does the gate open? Which three parameters belong to the gate, and which to the candidate?",
+    gate_and_candidate_exchange_weights=lambda x, h, *six: _step(x, h, *six[3:], *six[:3]),
+)
+gated_cell.mistakes(
     "Set x and h to zero. Which two biases should still show in the result?",
     gate_without_its_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, 0 * c),
     gate_with_the_candidates_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, b),

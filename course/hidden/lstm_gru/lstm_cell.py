@@ -81,6 +81,11 @@ lstm_cell.misconception(
     name="order_of_onnx",
     convention="gate order i, o, f, c, as in ONNX",
 )(partial(_step, order="iofg"))
+lstm_cell.misconception(
+    "That is how TensorFlow's BasicLSTMCell stored them. Which quarter goes through tanh here? The docstring says.",
+    name="order_of_tensorflow",
+    convention="gate order i, j, f, o, as in TensorFlow's BasicLSTMCell",
+)(partial(_step, order="igfo"))
 lstm_cell.mistakes(
     "The text explains the gates in the order f, g, i, o. In which order does the docstring stack them?",
     order_of_the_text=partial(_step, order="fgio"),
@@ -117,6 +122,12 @@ lstm_cell.mistakes(
     "Print the smallest and the largest number of each gate. Between which two should it lie?",
     gates_left_as_sums=partial(_step, gate=lambda a: a),
     gates_and_candidate_left_as_sums=partial(_step, gate=lambda a: a, candidate=lambda a: a),
+)
+lstm_cell.mistakes(
+    "Two of your gates have changed places. Add 100 to each quarter of b in turn. Which gate opens?",
+    i_and_o_exchanged=partial(_step, order="ofgi"),
+    f_and_o_exchanged=partial(_step, order="iogf"),
+    i_and_g_exchanged=partial(_step, order="gfio"),
 )
 lstm_cell.mistakes(
     "Make c large. Can h leave the interval from -1 to 1?",

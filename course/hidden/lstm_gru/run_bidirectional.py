@@ -81,6 +81,10 @@ run_bidirectional.mistakes(
     ),
 )
 run_bidirectional.mistakes(
+    "Which axis is time? Your backward cell reads the sequences of the batch in another order.",
+    batch_turned_round=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(0), h0_b).flip(0)),
+)
+run_bidirectional.mistakes(
     "Count the states of each half. Which token has your backward cell never read?",
     first_token_never_read=_beside(
         lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs[:, 1:].flip(1), h0_b).flip(1)
