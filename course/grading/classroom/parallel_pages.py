@@ -17,7 +17,7 @@ from course.grading.intake.untrusted import remove
 from course.grading.machine.shutdown import ENDING, delay_signals, do_nothing, ignore_signals
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.page_writer import PageWriter, for_feedback
-from course.grading.workers.start_early import FORKS
+from course.grading.workers.worker_pool import FORKS
 
 DIED = "the process that wrote it alone ended, perhaps because memory is short"
 
