@@ -362,7 +362,7 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     signal.signal(signal.SIGINT, do_nothing)  # a terminal sends it to everybody: the grader says when it is over
     if FORKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    end_with_parent(Path(folder))
     tempfile.tempdir = folder
     if zygote is not None:
         from course.grading.kernels.zygote_client import ZygoteClient, share
@@ -372,9 +372,14 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     import_module("course.judge.expected").share(Path(folder, EXPECTED))
 
 
-def _end_with_parent(folder: str) -> None:
-    """A grader that was killed cannot say goodbye: its workers see it gone, tidy up, and go too."""
+def end_with_parent(folder: Path | None = None) -> None:
+    """End this process as soon as the grader that began it has ended, perhaps by a kill, and remove `folder` before."""
     parent: Any = multiprocessing.parent_process()
-    wait_for([parent.sentinel])
-    remove(Path(folder))
-    os._exit(1)
+
+    def end() -> None:
+        wait_for([parent.sentinel])
+        if folder is not None:
+            remove(folder)
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
