@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ def grade_topic(
     if scheduler is None:
         demand_short_names()
         _demand(settings or {})
+        if force or _work_waits(root, topic):
+            _begin_early(topic, (settings or {}).get("policy", "checkpoint"))
 
     from course.grading.classroom import summary
     from course.grading.classroom.absent import absent_notes
@@ -114,6 +117,24 @@ def _demand(settings: dict[str, Any]) -> None:
         required()
     if settings.get("gpu"):
         demand_accelerator()
+
+
+def _work_waits(root: Path, topic: Topic) -> bool:
+    """Whether somebody handed in who has not been graded, as far as nbgrader's usual folders tell at a glance."""
+    handed_in, graded = (
+        {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
+    )
+    return bool(handed_in - graded)
+
+
+def _begin_early(topic: Topic, policy: str) -> None:
+    """Begin the processes that import for seconds: with two cores, a class ends half a second sooner."""
+    from course.grading.kernel_edition import assemble
+    from course.grading.kernels.environment import environment
+    from course.grading.workers.worker_pool import begin_early
+
+    with tempfile.TemporaryDirectory() as home:
+        begin_early(environment(Path(home), assemble([topic]), None, policy))
 
 
 def _compare(

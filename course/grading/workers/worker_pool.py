@@ -218,6 +218,20 @@ class LocalCrew:
             raise Problem(f"worker processes cannot be started ({error.strerror or error}). {needs}") from error
 
 
+def begin_early(environment: dict[str, str]) -> None:
+    """Begin the server of a crew to come, and the zygote of kernels with such an environment, while this process reads.
+
+    A crew whose kernels have another environment begins another zygote.
+    """
+    from course.grading.kernels.zygote_client import zygote_for
+
+    if FORKS:
+        _context()
+        with delay_signals():
+            zygote_for(environment)
+            begin_server()
+
+
 def begin_server() -> None:
     """Begin the server that workers are forked from, unless it runs.
 

@@ -180,9 +180,10 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not FORKS, reason="nothing is forked here")
-def test_a_crew_uses_the_zygote_that_this_process_has(monkeypatch, tmp_path):
+def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
-    begun = zygote_client.zygote_for(environment(tmp_path, assemble(()), None, "checkpoint"))
+    worker_pool.begin_early(environment(tmp_path, assemble(()), None, "checkpoint"))
+    begun = zygote_client.known_zygotes[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
     with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
         assert hired.zygote is begun and not begun.gone
