@@ -123,12 +123,14 @@ Known = TypeVar("Known")
 
 def descendants(ancestor: int) -> list[int]:
     """Return all descendants of a process, without itself."""
-    return [one.pid for one in _asked(ancestor, lambda process: process.children(recursive=True), [])]
+    found: list[psutil.Process] = _asked(ancestor, lambda process: process.children(recursive=True), [])
+    return [one.pid for one in found]
 
 
 def ancestors(pid: int) -> list[int]:
     """Return a process and those it descends from, up to the first; empty where there is no such process any more."""
-    return [one.pid for one in _asked(pid, lambda process: [process, *process.parents()], [])]
+    found: list[psutil.Process] = _asked(pid, lambda process: [process, *process.parents()], [])
+    return [one.pid for one in found]
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
