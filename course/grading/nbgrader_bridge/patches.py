@@ -257,8 +257,6 @@ def read_odd_timestamps() -> None:
 
 def cache_lookups() -> None:
     """Have nbgrader keep, in this process, what it would find out anew."""
-    _keep_engines()
-    _keep_tables()
     _keep_schemas()
     _keep_opened()
 
@@ -316,34 +314,6 @@ def _keep_opened() -> None:
 
     begin.economical = True  # type: ignore[attr-defined]
     Gradebook.__init__, Gradebook.close = begin, close
-
-
-def _keep_engines() -> None:
-    """Have nbgrader keep a database's engine when it closes the gradebook, as it does a dozen times a submission.
-
-    With the engine go the statements it has compiled, which are a third of the work of saving. Connections are closed
-    all the same.
-    """
-    import nbgrader.api
-
-    if not hasattr(nbgrader.api.create_engine, "cache_info"):
-        nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
-
-
-def _keep_tables() -> None:
-    """Have nbgrader ask a database for its tables all at once, and not for one after the other, when it opens it."""
-    from nbgrader.api import Base, inspect
-
-    create = Base.metadata.create_all
-    if getattr(create, "economical", False):
-        return
-
-    def create_all(bind: Any) -> None:
-        if not set(Base.metadata.tables) <= set(inspect(bind).get_table_names()):
-            create(bind=bind)
-
-    create_all.economical = True  # type: ignore[attr-defined]
-    Base.metadata.create_all = create_all
 
 
 def _keep_schemas() -> None:
