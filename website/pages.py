@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.exercise.prediction import Prediction
+from course.grading.authoring.setup_cell import ABOVE, is_setup
 from website.frames import MARK, MIME, player
 from website.quiz import quiz
 
@@ -29,8 +30,6 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
 ABOUT_ONESELF = ("progress(", "hint(", "rubric(")
 """How cells begin that tell whoever runs them how far they are: nobody, on a page."""
-SETUP = "setup"
-"""The tag of the cell that installs the course where it is missing: no reader needs it."""
 
 
 @dataclass
@@ -65,7 +64,7 @@ def page(
             parts.append(_prose(cell.source))
         elif cell.source in asked:
             parts.append(quiz(asked[cell.source]))
-        elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
+        elif cell.cell_type == "code" and not is_setup(cell):
             parts.append(_fenced(cell.source, "python"))
             if recorded := moving.get(cell.get("id", "")):
                 figure, files = player(recorded, f"{name}-{index}")
@@ -112,7 +111,12 @@ def _heading(source: str) -> str:
 
 
 def _prose(source: str) -> str:
-    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them."""
+    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them.
+
+    The Markdown in a fold is read as such, which Jupyter does without being told, and there is no cell to run first.
+    """
+    source = source.replace(ABOVE, "")
+    source = re.sub(r"<details><summary>([^?]*\?).*</summary>", r'<details markdown="1"><summary>\1</summary>', source)
     source = re.sub(r"\]\((?:\.\./)?(?:\w+/)?(\d\d_\w+)\.ipynb(#[^)]*)?\)", r"](\1.md)", source)
     source = re.sub(r"^\[!\[[^\n]*\]\([^\n]*\)\n?", "", source, flags=re.M)  # badges that open the notebook elsewhere
     return re.sub(r"(?m)^(?![-*|>#] |\d+\. |\s|\|)(.+)\n(?=[-*] |\d+\. |\|)", r"\1\n\n", source)
@@ -134,8 +138,10 @@ def _output(output: NotebookNode, name: str, section: str, pictures: dict[str, b
             picture = data[kind]
             file = f"{name}.{ending}"
             pictures[file] = picture.encode() if ending == "svg" else base64.b64decode(picture)
-            alt = output.get("metadata", {}).get(kind, {}).get("alt") or f"Figure of the section {section}"
-            return f'<p class="figure"><img src="{file}" alt="{html.escape(_plain(alt))}"></p>'
+            about = output.get("metadata", {}).get(kind, {})
+            alt = html.escape(_plain(about.get("alt") or f"Figure of the section {section}"))
+            width = f' width="{about["width"]}"' if "width" in about else ""
+            return f'<p class="figure"><img src="{file}" alt="{alt}"{width}></p>'
     if "text/html" in data:
         return f'<div class="output" tabindex="0">\n{_one_block(data["text/html"])}\n</div>'
     if "text/markdown" in data:

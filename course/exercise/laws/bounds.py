@@ -112,13 +112,6 @@ def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because:
 
 
 @law
-def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
-    """A number reaches `value`."""
-    found = float(outputs[of])
-    return "" if found >= value else because or f"expected at least {value:.4g}, got {found:.4g}"
-
-
-@law
 def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """A number stays at or below `value`."""
     found = float(outputs[of])
@@ -138,22 +131,6 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
     rows = tensor(outputs[of]).double().reshape(len(weights), -1)
     size = float((weights.double().abs() @ rows.abs()).max())
     if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
-        return ""
-    return because or "the results cancel out, as those of a linear function do"
-
-
-@law
-def combinations_are_not_zero(
-    outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
-) -> str:
-    """The same for groups of len(weights) rows of two outputs: of both together, a `share` of groups do not cancel."""
-    shares = []
-    for name in (of, also):
-        rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
-        size = (weights.double().abs() @ rows.abs()).amax(1)
-        apart = (weights.double() @ rows).abs().amax(1) > within * size  # by more than float32 rounds
-        shares.append(float(apart.double().mean()))
-    if sum(shares) / len(shares) >= share:
         return ""
     return because or "the results cancel out, as those of a linear function do"
 

@@ -25,11 +25,12 @@ DARK = """
 @media screen and (prefers-color-scheme: dark) {
   html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
   img { filter: invert(1) hue-rotate(180deg); }
+  img.course-picture { filter: brightness(1.3) invert(1) hue-rotate(180deg); }
 }
 """
 """The dark style: colours are inverted, because nbgrader's style and students' outputs know only light ones.
 
-Pictures are inverted twice, so they keep their colours.
+Pictures are inverted twice, so they keep their colours. The course's own are made brighter, as on every dark page.
 """
 
 READABLE = """

@@ -257,8 +257,6 @@ def read_odd_timestamps() -> None:
 
 def cache_lookups() -> None:
     """Make nbgrader cache, in this process, lookups that it would repeat for each submission."""
-    _keep_engines()
-    _keep_tables()
     _keep_schemas()
     _keep_opened()
 
@@ -316,34 +314,6 @@ def _keep_opened() -> None:
 
     begin.economical = True  # type: ignore[attr-defined]
     Gradebook.__init__, Gradebook.close = begin, close
-
-
-def _keep_engines() -> None:
-    """Make nbgrader keep a database's engine when it closes the gradebook, which it does a dozen times a submission.
-
-    The engine caches compiled statements, and compiling them is a third of the time of saving. Connections are still
-    closed.
-    """
-    import nbgrader.api
-
-    if not hasattr(nbgrader.api.create_engine, "cache_info"):
-        nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
-
-
-def _keep_tables() -> None:
-    """Make nbgrader ask a database for all its tables in one query when it opens it, instead of one query per table."""
-    from nbgrader.api import Base, inspect
-
-    create = Base.metadata.create_all
-    if getattr(create, "economical", False):
-        return
-
-    def create_all(bind: Any) -> None:
-        if not set(Base.metadata.tables) <= set(inspect(bind).get_table_names()):
-            create(bind=bind)
-
-    create_all.economical = True  # type: ignore[attr-defined]
-    Base.metadata.create_all = create_all
 
 
 def _keep_schemas() -> None:

@@ -46,8 +46,8 @@ STYLES = {
 }  # fmt: skip
 """The properties that a style may set: none that moves an element over another or loads an address."""
 
-CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|[a-z]{1,2}\d?", re.ASCII)
-"""The classes that stay: those of highlighted code and of tables. A page's scripts use other classes."""
+CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|course-picture|[a-z]{1,2}\d?", re.ASCII)
+"""The classes that stay: those of highlighted code, tables and the course's pictures. A page's scripts use others."""
 
 LINK = re.compile(r"(?:https?://|mailto:|#)\S*", re.ASCII)
 PICTURE = re.compile(

@@ -29,9 +29,8 @@ from course.syllabus import OUTLINE, TOPICS, Topic
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    The home notebook, its map and the rule for AI assistants are written again, too, and other files in `assignments/`
-    stay. If all topics are requested, those of our repository without a source are skipped. Returns the notebooks
-    written.
+    The home notebook and the rule for AI assistants are written again, too, and other files in `assignments/` stay. If
+    all topics are requested, those of our repository without a source are skipped. Returns the notebooks written.
 
     Raises:
         Problem: a source is missing or faulty, nbgrader refuses it, or, without `force`, somebody has worked in the
