@@ -34,6 +34,7 @@ Pictures are inverted twice, so they keep their colours. The course's own are ma
 """
 
 READABLE = """
+img { height: auto; max-width: 100%; }
 a { text-decoration: underline !important; color: #23527c !important; }
 .panel-primary > .panel-heading { background-color: #285e8e !important; }
 .panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; }
