@@ -1,1 +1,1 @@
-"""Execute and judge one notebook: a task's bytes in, an outcome's bytes out."""
+"""Execute and judge one notebook: read a task as bytes, return an outcome as bytes."""

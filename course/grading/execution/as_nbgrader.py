@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 
 def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
-    """Give a cell the error of its reply, where none of its outputs tells it: one after a timeout does not."""
+    """Add the error of a cell's reply to its outputs if they lack it, as they do after a timeout."""
     reply = execute_reply["content"]
     if reply["status"] != "error" or reply["ename"] in {output.get("ename") for output in cell.outputs}:
         return
@@ -29,4 +29,4 @@ AS_NBGRADER: dict[str, Any] = {
     },
     "on_cell_executed": _tell_error,
 }
-"""The traits that nbgrader sets, where nobody says otherwise."""
+"""The traits that nbgrader sets on nbclient's client by default."""

@@ -1,4 +1,4 @@
-"""What earlier cells have to do with an answer that fails: one stopped with an error, or one keeps the memory full."""
+"""Explain a failing answer by an earlier cell that stopped with an error or that fills the memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from course.grading.intake.cell_names import read_calls, read_cell
 from course.grading.kernels.resource_watch import in_words
 
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
-"""What Python says of a name that nothing was given to."""
+"""Matches Python's message about an undefined name."""
 
 NO_MEMORY = ("MemoryError", "allocate memory", "not enough memory")
-"""What Python, torch and the system say where there is no more memory, in a cell of the notebook."""
+"""Parts of the messages by which Python, torch and the system report that memory ran out in a cell."""
 
 
 def described(nb: NotebookNode, index: int) -> str:
-    """A cell as a message names it: by its number and the beginning of its first line."""
+    """Return how messages name a cell: its number and the beginning of its first line."""
     first = nb.cells[index].source.strip().partition("\n")[0]
     return f"cell {index + 1} ({first[:60]!r})"
 
 
 def failed_cell(nb: NotebookNode, ends: Mapping[int, CellEnd], index: int, said: str) -> str:
-    """Which cell before `index` stopped with an error, so that a name is missing of which `said` speaks; else nothing.
+    """Return a sentence on the cell before `index` whose error left a name undefined that `said` mentions, or "".
 
-    That cell may itself have missed a name: told is the one where it begins. Who has not written a solution yet is not
-    told of cells that need it, and tests are none of the cells that are quoted.
+    If that cell itself lacked a name, the sentence is about the first cell in the chain. It is "" if that cell raised
+    `NotImplementedError`, because the solution is not written yet. Tests are never quoted.
     """
     missed = UNDEFINED.search(said)
     found = _where_it_begins(nb, ends, index, missed[1]) if missed else None
@@ -41,7 +41,7 @@ def failed_cell(nb: NotebookNode, ends: Mapping[int, CellEnd], index: int, said:
 
 
 def _where_it_begins(nb: NotebookNode, ends: Mapping[int, CellEnd], before: int, name: str) -> int | None:
-    """The last cell before one that stopped and would have given something to `name`, or what that one rests on."""
+    """Return the last cell above `before` that would have bound `name` but stopped, or the cell that made it stop."""
     stopped = [index for index in range(before) if index in ends and ends[index].kind == "error"]
     for index in reversed(stopped):
         if not is_test(nb.cells[index]) and name in _bound(nb.cells[index].source):
@@ -52,13 +52,16 @@ def _where_it_begins(nb: NotebookNode, ends: Mapping[int, CellEnd], before: int,
 
 
 def _bound(source: str) -> frozenset[str]:
-    """The names that a cell gives something to, by imports too; none of what is no plain Python."""
+    """Return the names that a cell binds, imports included; empty if it is not plain Python."""
     names = read_cell(source)
     return frozenset() if names is None else names.bound | read_calls(source).fixed
 
 
 def full_cell(nb: NotebookNode, ends: Mapping[int, CellEnd], but: int, allowed: int | None) -> str:
-    """Which cell keeps the most memory, where those other than `but` keep half of what is allowed; else nothing."""
+    """Return a sentence on the cell that keeps the most memory, or "".
+
+    It is "" unless the cells other than `but` keep at least half of the `allowed` bytes together.
+    """
     kept = {index: end.kept for index, end in ends.items() if index != but}
     if not allowed or sum(kept.values()) < allowed / 2:
         return ""

@@ -13,7 +13,7 @@ from course.grading.execution.output_limits import millions
 from course.grading.kernels.resource_watch import Excess
 
 LIMIT = "LimitExceeded"
-"""The name of the error in a cell during which the notebook used too much."""
+"""The error's name in the output of a cell in which the notebook exceeded a limit."""
 
 UNREADABLE = "an output of this cell could not be read"
 
@@ -24,19 +24,19 @@ NOT_RUN = new_output(
         "text/markdown": "*This cell was not run for grading, because no check depends on it.*",
     },
 )
-"""What stands below a cell that was left out."""
+"""The output of a cell that was skipped."""
 
 
 class KernelFault(Exception):
-    """The kernel could not be started, or its supervisor ended: nothing the student did."""
+    """A kernel that could not be started, or whose supervisor ended: the machine's fault, not the student's."""
 
 
 @dataclass(frozen=True)
 class CellEnd:
-    """How a cell came to its end.
+    """How the execution of a cell ended.
 
-    `time` when it was interrupted or never answered, `memory` and `died` with its kernel, `skipped` when not run.
-    Afterwards its process had `kept` so many bytes more than before.
+    `kind` is `time` if the cell was interrupted or never answered, `memory` or `died` if its kernel ended, and
+    `skipped` if it was not run. `kept` is by how many bytes the kernel's memory grew.
     """
 
     kind: Literal["done", "error", "time", "memory", "died", "skipped"] = "done"
@@ -46,19 +46,19 @@ class CellEnd:
 
     @property
     def over(self) -> bool:
-        """Whether the notebook ended with the cell."""
+        """Whether no later cell can run."""
         return self.kind in ("died", "memory") or self.ename == "Unresponsive"
 
 
 def cut(cell: NotebookNode, ename: str, evalue: str, kind: Any = "time") -> CellEnd:
-    """End a cell with an error output, which is worth nothing to nbgrader."""
+    """Add an error output to a cell, so that nbgrader gives it no points, and return how it ended."""
     red = f"\x1b[0;31m{ename}\x1b[0m: {evalue}"
     cell.outputs.append(NotebookNode(output_type="error", ename=ename, evalue=evalue, traceback=[red]))
     return CellEnd(kind, ename, evalue)
 
 
 def cut_by(cell: NotebookNode, excess: Excess | None) -> CellEnd:
-    """End a cell whose kernel is gone: because it used too much, or by its own doing."""
+    """Add the error of a cell whose kernel ended, because of an `excess` or by itself."""
     if excess is None:
         return cut(cell, "DeadKernelError", "the notebook's process ended", "died")
     kind = {"cpu": "time", "memory": "memory"}.get(excess.what, "died")
@@ -67,17 +67,17 @@ def cut_by(cell: NotebookNode, excess: Excess | None) -> CellEnd:
 
 
 def printed_too_much(cell: NotebookNode, most: int) -> CellEnd:
-    """End a cell that printed more than `most` characters."""
+    """Add the error of a cell that printed more than `most` characters."""
     return cut(cell, "OutputLimit", f"the cell printed more than {millions(most)}", "error")
 
 
 def unreadable(cell: NotebookNode) -> CellEnd:
-    """End a cell with outputs that no file can hold, and drop them."""
+    """Replace outputs that cannot be saved in a notebook file by an error."""
     cell.outputs, cell.execution_count = [], None
     return cut(cell, "OutputLimit", UNREADABLE, "error")
 
 
 def skipped(cell: NotebookNode) -> CellEnd:
-    """End a cell that is left out, with a sentence that says so."""
+    """Give a cell that is not run an output that says so."""
     cell.outputs = [deepcopy(NOT_RUN)]
     return CellEnd("skipped")

@@ -18,26 +18,26 @@ from course.grading.fingerprints import files_of
 from course.syllabus import Topic
 
 FILLED = "filled"
-"""Folder of the cache with a note on each corpus it holds: from what state of the course, and as which entries."""
+"""The cache's folder of notes, one for each corpus: the digest of the code that made it, and its entries."""
 
 GRADERS = ("editions", "answer-keys", "keys", "proofs", "matplotlib", FILLED)
-"""What of the cache is the grader's: states of the course, expected answers, proofs, fonts, notes."""
+"""Entries of the cache that only the grader may read: editions, expected answers, proofs, fonts, notes."""
 
 FILLING = 300.0
-"""Seconds that the making of a topic's corpora may take, before every notebook makes its own."""
+"""Timeout in seconds for making a topic's corpora; afterwards every notebook makes its own."""
 
 
 def for_students() -> list[Path]:
-    """What the cache holds for students: the corpora, and none of what the grader keeps there for itself."""
+    """Return the cache's entries that students may read: the corpora, and nothing in `GRADERS`."""
     cache = cache_folder()
     return [path for path in sorted(cache.iterdir()) if path.name not in GRADERS] if cache.is_dir() else []
 
 
 def fill_cache(topic: Topic) -> None:
-    """See to it that the cache holds a topic's corpora before kernels start: they can read there, and cannot write.
+    """Make a topic's missing corpora before kernels start, because kernels can read the cache but not write to it.
 
-    Where that fails, each notebook makes its own, which costs only time. Another process loads: the grader's needs no
-    torch.
+    If this fails, each notebook makes its own, which costs only time. A subprocess makes them, so that the grader's
+    process need not import torch.
     """
     notes = cache_folder() / FILLED
     with contextlib.suppress(OSError, subprocess.SubprocessError):
@@ -58,21 +58,21 @@ def fill_cache(topic: Topic) -> None:
 
 
 def corpora_of(topic: Topic) -> list[str]:
-    """The corpora that a topic's tests draw from, as its notebook does, and that the cache keeps."""
+    """Return the names of the corpora that a topic's tests load and that the cache keeps."""
     package = Path(course.__file__).parent
     drawn = _imported("course.data", files_of(topic, package))
     return [name for name in CORPORA if name in drawn and "kept" in _imported(".cache", [package / f"data/{name}.py"])]
 
 
 def _imported(module: str, files: Iterable[Path]) -> set[str]:
-    """Return the names that the files import from `module`, a line an import."""
+    """Return the names that the files import from `module`; each import is read from one line."""
     lines = (line for path in files for line in path.read_text("utf-8").splitlines())
     found = (line.partition(f"from {module} import ")[2] for line in lines)
     return {name.strip() for names in found for name in names.split(",")}
 
 
 def keep_corpora(names: Iterable[str]) -> None:
-    """Load the corpora, so that the cache keeps them, and note which of its entries they are."""
+    """Load the corpora, so that the cache keeps them, and write a note of the entries of each."""
     cache, state = cache_folder(), state_of_data()
     for name in names:
         loaded = load(name)
@@ -85,7 +85,7 @@ def keep_corpora(names: Iterable[str]) -> None:
 
 
 def _holds(name: str) -> bool:
-    """Whether the cache holds a corpus as the course makes it today."""
+    """Whether the cache holds a corpus that the present code made."""
     try:
         state, *entries = (cache_folder() / FILLED / name).read_text().splitlines()
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def _holds(name: str) -> bool:
 
 
 def state_of_data() -> str:
-    """A name for what decides the corpora; one of them is made of this Python's own library."""
+    """Return a digest of the code that makes corpora and of Python's version, whose library is one corpus."""
     digest = hashlib.sha256(platform.python_version().encode())
     for path in sorted(Path(course.__file__).parent.glob("data/*.py")):
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -1,4 +1,4 @@
-"""The judge's examination of one notebook: it follows the cells and collects a verdict for every exercise."""
+"""Judge one notebook while it is executed, and collect a verdict for every exercise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Examination:
-    """The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+    """The judge of one notebook: `enter` and `leave` are called around each cell, `verdicts` has the results.
+
+    `names` gives the exercise that each checking cell checks, by the cell's index.
+    """
 
     def __init__(self, nb: NotebookNode, names: dict[int, str], task: Task) -> None:
         self.nb, self.names, self.task = nb, names, task
@@ -35,7 +38,7 @@ class Examination:
         self.session: Session | None = None
         self.interrupt: Callable[[], None] = lambda: None
         if names:
-            from course.hidden import find  # only here: a grader that saves what workers have judged needs no torch
+            from course.hidden import find  # imported here, because a grader that only saves results needs no torch
             from course.judge.session import Session
 
             self.session = Session(
@@ -48,18 +51,18 @@ class Examination:
 
     @property
     def address(self) -> str | None:
-        """Where the kernel finds the judge."""
+        """The judge's socket, to which the kernel connects; None if the notebook has no exercises."""
         return None if self.session is None else self.session.address
 
     def enter(self, index: int) -> None:
-        """The cell at `index` starts executing."""
+        """Have the judge listen for the exercise of the cell at `index`, which starts now."""
         self._started = time.monotonic()
         if self.session is not None and index in self.names:
             self.session.seconds = self.task.limits.judging(self.names[index])
             self.session.enter(self.names[index], self.nb.cells[index].source)
 
     def leave(self, index: int, end: CellEnd) -> None:
-        """The cell at `index` came to its end."""
+        """Take the verdict on the exercise of the cell at `index`, which has just ended."""
         self.ends[index] = end
         if self.session is not None:
             self.session.written |= definitions(self.nb.cells[index].source)
@@ -69,14 +72,14 @@ class Examination:
             name = self.names[index]
             try:
                 verdict = self.session.leave() or self._without_check(index, end)
-            except Exception as error:  # noqa: BLE001 - a fault of the judge must not cost anybody a point
+            except Exception as error:  # noqa: BLE001 - a fault of the judge must cost no points
                 verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
-            self.session.verdicts.setdefault(name, verdict)  # a later answer may rest on this one
+            self.session.verdicts.setdefault(name, verdict)  # a later answer may depend on this one
             self.spent[name] = round(time.monotonic() - self._started, 3)
             self.verdicts[name] = self._with_causes(_because(verdict, end), index)
 
     def close(self) -> None:
-        """Give every exercise that was not reached its verdict, and stop listening."""
+        """Give every exercise that was not reached a verdict, and close the judge's socket."""
         full = next((self._full_cell(index) for index, end in self.ends.items() if end.kind == "memory"), "")
         for name in self.names.values():
             if name not in self.verdicts:
@@ -86,7 +89,7 @@ class Examination:
             self.session.close()
 
     def _sources(self) -> dict[str, str]:
-        """What the student wrote for each exercise: in its own cell or, where that is blank, above its check."""
+        """Return the student's source for each exercise: its own cell or, if that is a stub, a cell above its check."""
         written = {
             cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source
             for cell in self.nb.cells
@@ -97,13 +100,13 @@ class Examination:
         return own | {name: self._defined_above(index, name) or own[name] for index, name in blank.items()}
 
     def _defined_above(self, index: int, name: str) -> str:
-        """The last cell above the one at `index` whose text defines the name, if any."""
+        """Return the source of the last cell above `index` that defines the name, or ""."""
         defines = re.compile(rf"^(def|class) +{name}\b|^{name} *=", re.MULTILINE)
         above = (cell.source for cell in reversed(self.nb.cells[:index]) if cell.cell_type == "code")
         return next(filter(defines.search, above), "")
 
     def _without_check(self, index: int, end: CellEnd) -> Verdict:
-        """The verdict on an exercise whose cell came to its end before the judge could look at an answer."""
+        """Return the verdict on an exercise whose checking cell ended without calling `check`."""
         name = self.names[index]
         if end.kind in ("time", "memory") or end.ename == LIMIT:
             return self._nothing(name, _kind_of(end), f"This cell was stopped: {end.evalue}.")
@@ -124,9 +127,9 @@ class Examination:
         return self._nothing(name, "missing", f"The check of {name} never reached the judge.")
 
     def _grounded(self, verdict: Verdict, index: int) -> Verdict:
-        """The verdict on an exercise for whose cell at `index` nothing was made, and on what it rests, if anything.
+        """Return the verdict, with the failing prerequisite that left the cell at `index` nothing to check, if any.
 
-        A cell between the answer and its check may lack an earlier answer: the one that trains a model, for example.
+        A cell between the answer and its check may need an earlier answer, for example the cell that trains a model.
         """
         assert self.session is not None
         for before in range(self._place_of_answer(verdict.exercise), index):
@@ -137,7 +140,7 @@ class Examination:
         return verdict
 
     def _place_of_answer(self, name: str) -> int:
-        """The index of the cell with an answer, or that of the last one where there is none."""
+        """Return the index of the cell with an answer, or the number of cells if there is none."""
         for index, cell in enumerate(self.nb.cells):
             if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-solution":
                 return index
@@ -147,13 +150,13 @@ class Examination:
         return self.ends.get(self._place_of_answer(name))
 
     def _is_defined_in_answer(self, name: str) -> bool:
-        """Whether the cell with the answer binds the exercise's name."""
+        """Whether the cell with the answer defines the exercise's name."""
         written = parsed(self._sources().get(name, ""))
         definitions = (node for node in (written.body if written else ()) if isinstance(node, DEFINITION))
         return any(node.name == name for node in definitions)
 
     def _full_cell(self, index: int) -> str:
-        """What is to be said of another cell than the one at `index` that keeps the memory full, if any does."""
+        """Return a sentence on a cell other than `index` that fills the memory, or ""."""
         return full_cell(self.nb, self.ends, index, self.task.limits.allowance.memory)
 
     def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
@@ -162,7 +165,7 @@ class Examination:
         return Verdict.without_points(name, kind, find(name).points, message)
 
     def _with_causes(self, verdict: Verdict, index: int) -> Verdict:
-        """The verdict for the cell at `index`, and what earlier cells have to do with it where it fails."""
+        """Return the verdict on the cell at `index`, with notes on earlier cells that made it fail."""
         if verdict.kind in ("passed", "not-graded"):
             return verdict
         said = "\n".join([verdict.message, *(case.message for case in verdict.cases)])
@@ -176,18 +179,18 @@ class Examination:
 
 
 def _without_question(verdict: Verdict) -> Verdict:
-    """The verdict, where it is not the answer that needs too much memory."""
+    """Return the verdict without the question how large the answer's tensors are: another cell fills the memory."""
     cases = (replace(case, message=case.message.removesuffix(f" {HOW_LARGE}")) for case in verdict.cases)
     return replace(verdict, message=verdict.message.removesuffix(f" {HOW_LARGE}"), cases=tuple(cases))
 
 
 def _kind_of(end: CellEnd) -> Kind:
-    """The verdict's kind for a cell that came to a bad end."""
+    """Return the verdict's kind for a cell that did not end normally."""
     return "time" if end.kind == "time" else "memory" if end.kind == "memory" else "error"
 
 
 def _because(verdict: Verdict, end: CellEnd) -> Verdict:
-    """The verdict, with the true reason where the judge only saw the kernel go away."""
+    """Return the verdict, with the exceeded limit as its reason if the judge only saw the connection close."""
     if end.ename == LIMIT and verdict.kind in ("error", "time"):
         return replace(verdict, kind=_kind_of(end), message=f"Stopped while it was judged: {end.evalue}.")
     return verdict

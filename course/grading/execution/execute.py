@@ -1,8 +1,7 @@
-"""Execute one notebook and have the judge grade its exercises: a task's bytes in, an outcome's bytes out.
+"""Execute one notebook and have the judge grade its exercises: read a task as bytes, return an outcome as bytes.
 
-The kernel proposes, the judge decides: whatever the cells printed, the outputs of a graded exercise are replaced by
-one result that holds the judge's score and report. Graded cells that are no exercise keep what the kernel gave, and
-nbgrader scores them as it always does.
+The outputs of a graded exercise are replaced by one result with the judge's score and report, so nothing that a cell
+prints counts. Graded cells that belong to no exercise keep the kernel's outputs, and nbgrader scores them.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ from course.notebook.unfinished import judged_early, unfinished
 from course.syllabus import TOPICS, Topic, find_item
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
-"""Files of these names are not kept after an execution."""
+"""Names of files and folders that are dropped after an execution."""
 
 _WRITTEN = 64 * 2**20
 
 
 def execute(data: bytes) -> bytes:
-    """Execute the task in `data` and return its outcome; a kernel that did not start is tried a second time."""
+    """Execute the task in `data` and return its outcome, with one retry after a fault of the machine."""
     task = Task.from_bytes(data)
     outcome = _execute_once(task)
     if outcome.fault:
@@ -77,7 +76,7 @@ def _execute_once(task: Task) -> Outcome:
     outcome = Outcome(b"", isolation=tier.label, worker=f"{platform.node()}:{os.getpid()}")
     try:
         examination = Examination(nb, names, task)
-    except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine
+    except (OSError, RuntimeError) as error:  # the machine has no more files, threads or disk
         return Outcome(task.notebook, fault=f"the judge could not listen: {advice_for(error) or error}")
     try:
         with closing(examination), _private_folder(task) as private:
@@ -105,10 +104,10 @@ def _execute_once(task: Task) -> Outcome:
 
 @contextmanager
 def _private_folder(task: Task) -> Iterator[Path]:
-    """A folder for one notebook, its files in `work` beside its `home`, gone afterwards whatever was made in it.
+    """Make a folder for one notebook, with its files in `work` and with a `home`, and remove it afterwards.
 
     Raises:
-        KernelFault: it cannot be made.
+        KernelFault: the folder cannot be made.
     """
     with ExitStack() as stack:
         try:
@@ -123,16 +122,16 @@ def _private_folder(task: Task) -> Iterator[Path]:
 
 
 ROOM = 512 * 2**20
-"""Bytes that a notebook whose disk has no limit of its own should find free."""
+"""Bytes that must be free on the disk for a notebook without a disk limit."""
 
 
 def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
-    """Where a disk was full that had less room than a notebook may use, nobody's code is to blame.
+    """Report a full disk as a fault of the machine if it had less room than a notebook may use.
 
-    What a notebook says of a disk is only an occasion to look: anybody can raise such an error.
+    An error in the notebook is not enough, because any code can raise one: the disk itself is measured.
 
     Raises:
-        KernelFault: something in the notebook met such a disk, or a quota.
+        KernelFault: `complaints` mention a full disk or quota, and the measurement confirms it.
     """
     needed = task.limits.allowance.disk or ROOM
     no_space, no_quota = (text in complaints for text in FULL_TEXTS)
@@ -147,7 +146,7 @@ def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
 
 
 def _is_over_quota(folder: Path, size: int) -> bool:
-    """Whether a quota refuses a file of that size: what is left of one can only be found out by asking for it."""
+    """Whether a quota refuses a file of that size. Only an attempt shows how much of a quota is left."""
     if not hasattr(os, "posix_fallocate"):  # macOS
         return False
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -159,7 +158,7 @@ def _is_over_quota(folder: Path, size: int) -> bool:
 
 
 def complaints_of(nb: NotebookNode, examination: Examination) -> str:
-    """What the errors of the cells say, and those that the judge met."""
+    """Return the error messages of all cells and the messages of all verdicts, one a line."""
     outputs = (output for cell in nb.cells for output in cell.get("outputs", ()))
     errors = (f"{output.get('evalue')}" for output in outputs if output.output_type == "error")
     return "\n".join([*errors, *(verdict.message for verdict in examination.verdicts.values())])
@@ -186,14 +185,14 @@ def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, 
 
 
 def _told(seed: int) -> int:
-    """What a kernel's own random numbers start from: the same at each grading, with no way back to the hidden cases."""
+    """Return the seed of a kernel's random numbers: the same at each grading, a hash that does not reveal `seed`."""
     return int.from_bytes(hashlib.sha256(f"kernel:{seed}".encode()).digest()[:4], "big") % 2**31
 
 
 def _edition(task: Task, nb: NotebookNode) -> Path:
-    """The edition of the course as this process has it, with the keys of the notebook's topics.
+    """Return this process's edition of the course with the keys of the notebook's topics.
 
-    It is made again should it have been removed.
+    If its folder was removed, it is assembled again.
     """
     named = topics_of(checks_in(nb).values())
     topics = tuple(topic for topic in TOPICS if topic.name in named or topic.folder == task.name)
@@ -204,14 +203,14 @@ def _edition(task: Task, nb: NotebookNode) -> Path:
 
 @cache
 def assembled(topics: tuple[Topic, ...]) -> Path:
-    """Return the edition that graded kernels import with the keys of `topics`, assembled once a process."""
+    """Return the edition that graded kernels import, with the keys of `topics`, assembled once a process."""
     from course.grading.kernel_edition import assemble
 
     return assemble(topics)
 
 
 def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
-    """What the notebook sees: the edition of the course, the corpora, the judge's socket."""
+    """Return what the notebook's sandbox shows: the edition of the course, the corpora, the judge's socket."""
     judge = [] if examination.address is None else [Path(examination.address).parent]
     readable = [edition, *corpora_cache.for_students(), *judge]
     allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
@@ -219,7 +218,7 @@ def _confines(task: Task, private: Path, edition: Path, examination: Examination
 
 
 def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
-    """Of each task that lost points, what is to be said of its training where a clock ended it."""
+    """Return a sentence for each training task that lost points and whose training a time limit ended."""
     from course.notebook.checkpoint import Unfit, read_record
 
     said = {}
@@ -230,6 +229,6 @@ def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
 
 
 def _new_files(task: Task, work: Path) -> dict[str, bytes]:
-    """What the student's code wrote, within bounds."""
+    """Return the files that the student's code wrote or changed, at most `_WRITTEN` bytes of them."""
     present = read_files(work, ignore=LEFT_BEHIND, limit=_WRITTEN)
     return {path: content for path, content in present.items() if task.files.get(path) != content}

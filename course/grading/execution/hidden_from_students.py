@@ -14,18 +14,18 @@ CLASS = (
     *("submitted", "attempts", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports"),
     *(".course", "gradebook.db", ".course-secret", "nbgrader_config.py", "grades.csv", "exports", "tests", ".git"),
 )
-"""What in a course's folder is not for students, by nbgrader's usual names and ours."""
+"""Names in a course's folder that students must not read: nbgrader's usual ones and the course's."""
 
 
 EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
-"""Where nbgrader has submissions handed in on a shared machine, unless it is told otherwise."""
+"""nbgrader's default folder for submissions on a shared machine."""
 
 
 def class_paths() -> list[Path]:
-    """The files and folders of a class that are not for students.
+    """Return the existing files and folders of a class that students must not read.
 
-    They are parts of the folder this process works in, of the course's own and of the cache, the exchange, and this
-    process's package with its tests, of which a kernel's supervisor, having another, knows nothing.
+    They lie in the working folder and those above it, the course's folder, the cache and the exchange. The package
+    with the hidden tests is one of them, and a kernel's supervisor cannot find it, because it imports another package.
     """
     here, package = Path.cwd(), Path(course.__file__).resolve().parent
     folders = distinct([here, *here.parents, *filter(is_course, package.parents)])

@@ -16,9 +16,9 @@ from course.syllabus import FollowThrough
 
 
 def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
-    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all.
+    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata holds all verdicts.
 
-    An ordinary notebook without exercises stays without metadata, unless it is a topic's of the course.
+    A notebook without exercises gets no metadata, unless it belongs to a topic of the course.
     """
     if not names and not of_the_course:
         nb.metadata.pop(METADATA, None)
@@ -50,7 +50,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_cou
 
 
 def score_under(follow_through: FollowThrough, nb: NotebookNode, outcome: Outcome) -> None:
-    """Score the answers in `nb` that rest on failing ones by a course's setting: executing it knows of none."""
+    """Score again the answers in `nb` that depend on failing ones, by a course's setting, which workers do not know."""
     if any(verdict.under(follow_through).decided_anew for verdict in outcome.verdicts):
         under = tuple(verdict.under(follow_through) for verdict in outcome.verdicts)
         record(nb, exercises_in(nb), replace(outcome, verdicts=under))
@@ -59,9 +59,9 @@ def score_under(follow_through: FollowThrough, nb: NotebookNode, outcome: Outcom
 def with_earlier(
     outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
 ) -> Outcome:
-    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work.
+    """Return an outcome with some of its verdicts replaced by those of an earlier execution of the same work.
 
-    So are the `outputs` of an instructor's own tests, by name, which nbgrader scores.
+    The `outputs` of an instructor's own tests, which nbgrader scores, are replaced by name in the same way.
     """
     nb = read_notebook(outcome.notebook)
     for cell in nb.cells:
@@ -73,7 +73,7 @@ def with_earlier(
 
 
 def score_of(cell: NotebookNode, verdict: Verdict) -> float:
-    """The verdict's score in the cell's own points, never above them: an instructor may have changed their number."""
+    """Return the verdict's score, scaled to the cell's points, which an instructor may have changed, and no higher."""
     points = float(cell.metadata["nbgrader"].get("points", verdict.points))
     scale = points / verdict.points if verdict.points else 0.0
     return float(min(points, max(0.0, verdict.earned * scale)))

@@ -1,6 +1,6 @@
-"""The connection to a notebook's kernel: channels of bounded size that reconnect, and their first messages.
+"""Connect to a notebook's kernel: channels with size limits that reconnect, and their first messages.
 
-A kernel runs a student's code and can send anything. The bounds here limit what the grader takes in.
+A kernel runs a student's code and can send anything. The limits here bound how much of it the grader reads.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from course.grading.kernels.environment import ACCELERATOR
 from course.grading.kernels.supervisor import LOG
 
 LARGEST_MESSAGE = 64 * 2**20
-"""Bytes of a kernel's message: a larger one ends the connection, which is made again, and so its cell. A kernel sends
-five times a second what was printed meanwhile; messages of some megabytes arrive, and are not read."""
+"""Bytes: a larger message ends its cell, because it closes the connection, which is then made again. A kernel sends
+printed text five times a second. Messages of some megabytes arrive, but their content is not read."""
 
 MOST_WAITING = 32
-"""Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
+"""Length of the queue of unread messages: with their size, it bounds how much memory a flood of messages takes."""
 
 SOON = 5
-"""Milliseconds until a channel that finds nobody is tried again: by default it is a tenth of a second, twice what a
-kernel takes to be there."""
+"""Milliseconds until a refused connection is tried again. The default, 100, is twice the time a kernel takes to
+start."""
 
 READING = 0.01
-"""Seconds until it is asked again whether all that came is read."""
+"""Seconds between two looks at whether all messages were read."""
 
 
 class BoundedSession(Session):
-    """Leaves a message's content of more than `most` bytes as bytes: reading it takes thirty times its size."""
+    """A session that leaves content above `most` bytes as bytes, because parsing takes thirty times its size."""
 
     most = Int()
 
     def deserialize(self, msg_list: Any, content: bool = True, copy: bool = True) -> dict[str, Any]:
-        """A message from its parts: a signature, three headers, the content, and what else there is.
+        """Return a message from its parts: a signature, three headers, the content, and buffers.
 
         Raises:
-            ValueError: its headers are larger than any content may be.
+            ValueError: the headers are larger than `most` bytes.
         """
         if sum(map(len, msg_list[1:4])) > self.most:
             raise ValueError("the headers of a message are too large")
@@ -57,19 +57,19 @@ class BoundedSession(Session):
 
 
 class Listening(AsyncZMQSocketChannel):
-    """A channel that takes a message when it comes, without asking before whether one has come."""
+    """A channel that waits for a message without polling for one first."""
 
-    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:  # type: ignore[override]  # as theirs
-        """The next message.
+    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:  # type: ignore[override]  # as jupyter's
+        """Return the next message.
 
         Raises:
-            Empty: none came within so many seconds.
+            Empty: no message came within `timeout` seconds.
         """
         return await (self._recv() if timeout is None else super().get_msg(timeout))
 
 
 def dated(data: bytes) -> Any:
-    """What a part of a message says, with the date of a header read: jupyter takes six times as long for one."""
+    """Return a part of a message as JSON, with a header's date parsed six times as fast as jupyter does."""
     said = json_unpacker(data)
     if isinstance(said, dict) and "msg_id" in said and isinstance(said.get("date"), str):
         with contextlib.suppress(ValueError):
@@ -79,18 +79,18 @@ def dated(data: bytes) -> Any:
 
 
 def open_channels(client: Any, most: int) -> None:
-    """Begin to talk to a kernel through jupyter's `client`; a content above `most` bytes is not read."""
+    """Open the channels of jupyter's `client` to a kernel; content above `most` bytes is not parsed."""
     client.session = BoundedSession(key=client.session.key, most=most, unpack=dated)
     client.iopub_channel_class = Listening
     client.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     client.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
     client.context.setsockopt(zmq.RECONNECT_IVL, SOON)
-    client.start_channels(hb=False)  # its process is watched
+    client.start_channels(hb=False)  # no heartbeat, because the kernel's process is watched
     client.allow_stdin = False
 
 
 async def keep_connected(socket: Any, lost: Callable[[], None]) -> None:
-    """Make a connection again whenever a message above `LARGEST_MESSAGE` ends it, and call `lost` each time."""
+    """Reconnect whenever a message above `LARGEST_MESSAGE` closes the connection, and call `lost` each time."""
     monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
     try:
         while True:
@@ -103,10 +103,10 @@ async def keep_connected(socket: Any, lost: Callable[[], None]) -> None:
 
 
 async def renew(socket: Any, address: str) -> None:
-    """Make a connection again, once all that came over the last one is read.
+    """Connect again, once every message of the closed connection was read.
 
-    What is not read is lost with the old connection, and libzmq ends the whole process where it has begun to look at a
-    message of which the rest is lost.
+    Unread messages are lost with the old connection. If libzmq has begun to read one of which the rest is lost, it
+    ends the whole process.
     """
     while socket.get(zmq.EVENTS) & zmq.POLLIN:
         await asyncio.sleep(READING)
@@ -116,13 +116,12 @@ async def renew(socket: Any, address: str) -> None:
 
 
 async def kernel_info(manager: Any, client: Any, seconds: float) -> dict[str, Any]:
-    """What the kernel says of itself, when both of its channels have answered: nothing it prints later can be missed.
+    """Return the kernel's `kernel_info_reply` once both channels have answered, so that no later output is missed.
 
-    What it says of its first questions to all listeners is often lost, as listening takes a moment to begin: it is
-    asked again soon.
+    The request is repeated, because the first broadcasts are often lost: a subscription takes a moment to begin.
 
     Raises:
-        RuntimeError: it ended, or does not answer within so many seconds.
+        RuntimeError: the kernel ended, or does not answer within so many seconds.
     """
     deadline = time.monotonic() + seconds
     language = heard = None
@@ -136,7 +135,7 @@ async def kernel_info(manager: Any, client: Any, seconds: float) -> dict[str, An
 
 
 async def _answer(channel: Any, asked: str, kind: str, seconds: float) -> dict[str, Any] | None:
-    """The message of that kind that answers `asked`, if it comes within so many seconds."""
+    """Return the message of that kind that replies to `asked`, or None after so many seconds."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         try:
@@ -149,10 +148,10 @@ async def _answer(channel: Any, asked: str, kind: str, seconds: float) -> dict[s
 
 
 async def demand_accelerator(run: NotebookClient) -> None:
-    """Never a silent run on the processor where an accelerator was asked for.
+    """Check that the run's kernel has an accelerator, so that it does not silently use the CPU.
 
     Raises:
-        RuntimeError: the kernel of this run sees no accelerator.
+        RuntimeError: the kernel finds no accelerator.
     """
     assert run.kc is not None
     asked = run.kc.execute("", silent=True, user_expressions={"found": ACCELERATOR})
@@ -163,7 +162,7 @@ async def demand_accelerator(run: NotebookClient) -> None:
 
 
 def complaint(sockets: Path) -> str:
-    """The last thing that a kernel with its connection in this folder wrote down, in brackets, if anything."""
+    """Return the last line of the kernel's log in this folder, in brackets, or "" if there is none."""
     with contextlib.suppress(OSError):
         lines = (sockets / LOG).read_text(errors="replace").strip().splitlines()
         return f" ({lines[-1][:200]})" if lines else ""

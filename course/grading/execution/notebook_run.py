@@ -1,9 +1,9 @@
 """Run the cells of one notebook in a confined kernel, within its time limits.
 
-It is nbclient underneath, told what nbgrader tells it, so cells that are no exercise of ours get the outputs, and so
-the scores, that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook
-without losing the cells before, graded cells cannot be skipped by a tag, a cell cannot fill the disk by printing, and
-cells that need not run are left out.
+nbclient does the work with nbgrader's settings, so cells that are no exercise of the course get the outputs, and
+therefore the scores, that nbgrader would give them. Four things differ. A kernel that dies or hangs ends the notebook
+but keeps the outputs of earlier cells. Tags cannot skip graded cells. A cell's output is limited. Cells that need not
+run are skipped.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
 
 AFTER_INTERRUPT = 4
-"""Seconds an interrupted cell gets to come to an end before its kernel is killed: nbclient's own `iopub_timeout`."""
+"""Seconds an interrupted cell has to end before its kernel is killed: nbclient's default `iopub_timeout`."""
 
 LAST_WORDS = 1.0
-"""Seconds a cell that printed too much gets to end by itself: an interrupt that meets a kernel on its way out of a cell
-can take the reply with it, which is then waited for."""
+"""Seconds until a cell that printed too much is interrupted. It may end by itself before, because an interrupt just as
+a cell ends can lose the kernel's reply, and then the reply is waited for in vain."""
 
 GIVEN = "from course import check, fit, hint, predict, rubric"
-"""What a student's cells may call though their imports lack it."""
+"""Names that a student's cells may call without importing them."""
 
 BEGIN, LEND = asking("begin"), asking("lend")
-"""Said before the first cell: what a cell does to its own kernel stands in no other cell's way."""
+"""Code run before the first cell, so that a cell that changes its kernel does not break later cells."""
 
 
 class NotebookRun(NotebookClient):
@@ -74,12 +74,12 @@ class NotebookRun(NotebookClient):
 
     Args:
         nb: the notebook; changed in place.
-        limits: how long things may take.
+        limits: of time, output and resources.
         order: the kernel's sandbox, working folder and environment.
         sockets: a private folder with a short path, for the kernel's connection.
         skip: the indices of cells that are not run.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
-        traits: of nbclient's `NotebookClient`, over those that nbgrader sets.
+        traits: of nbclient's `NotebookClient`, which override those that nbgrader sets.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class NotebookRun(NotebookClient):
         self.handle: Handle | None = None
         self._group: int | None = None
         self._printed = 0
-        self._beside: list[asyncio.Task[None]] = []  # what goes on while cells run
+        self._beside: list[asyncio.Task[None]] = []  # background tasks while cells run
         self._clock: asyncio.Timeout | None = None
         self._brake: asyncio.TimerHandle | None = None
 
@@ -115,7 +115,7 @@ class NotebookRun(NotebookClient):
         run_sync(self._run)()
 
     def interrupt(self) -> None:
-        """Interrupt what the kernel is doing; callable from any thread."""
+        """Interrupt the kernel. This may be called from any thread."""
         if self.km is not None:
             asyncio.run_coroutine_threadsafe(ensure_async(self.km.interrupt_kernel()), self._loop)
 
@@ -156,7 +156,7 @@ class NotebookRun(NotebookClient):
             ) from error
 
     def _begin(self) -> None:
-        """Have the kernel get ready for what a grader asks of it; nobody waits for its reply."""
+        """Send the kernel the code that prepares it for grading, without waiting for the reply."""
         assert self.kc is not None
         said = [BEGIN] if self.nb.metadata["language_info"].get("name") == "python" else []
         if "COURSE_JUDGE" in self.order.environment:
@@ -168,7 +168,7 @@ class NotebookRun(NotebookClient):
         spec.metadata["kernel_provisioner"] = {"provisioner_name": CONFINED, "config": {"order": self.order}}
 
     async def _meet(self) -> None:
-        """Ask the kernel who it is, and watch over both channels from then on."""
+        """Ask the kernel for its language, then watch both channels for lost connections."""
         assert self.km is not None
         self.kc = self.km.client()
         open_channels(self.kc, self.limits.output)
@@ -179,7 +179,7 @@ class NotebookRun(NotebookClient):
         self._beside += [asyncio.create_task(watch) for watch in watches]
 
     async def _cells(self) -> None:
-        """Execute the cells; those after the notebook's end are worth nothing, where nbgrader would give full marks."""
+        """Execute the cells. Those not reached get an error, because nbgrader would give them full marks."""
         over = False
         for index, cell in enumerate(self.nb.cells):
             if cell.cell_type != "code":
@@ -213,7 +213,7 @@ class NotebookRun(NotebookClient):
         return end
 
     def _data(self) -> int:
-        """Bytes of the kernel's data, where it is known."""
+        """Return the bytes of the kernel's data segment and shared memory, or 0 if the process is unknown."""
         return 0 if self.handle is None else data_of(self.handle.pid)
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
@@ -225,18 +225,18 @@ class NotebookRun(NotebookClient):
             async with clock:
                 await self.async_execute_cell(cell, index, store_history=True)
         except DeadKernelError as error:
-            if clock.expired():  # messages without end kept nbclient from looking at its own, or one was lost
+            if clock.expired():  # a flood of messages blocked nbclient's own timeout, or one was lost
                 return await self._silent(cell)
             return self._gone(cell, error)
         except TimeoutError:
             return await self._silent(cell)
-        except Exception as error:  # noqa: BLE001 - a kernel can send anything: an output that cannot be read is the cell's fault
+        except Exception as error:  # noqa: BLE001 - a kernel can send unreadable outputs
             if not self._flooded:
                 return cut(cell, type(error).__name__, UNREADABLE, kind="error")
         return self._heard_out(cell)
 
     async def _silent(self, cell: NotebookNode) -> CellEnd:
-        """No end of the cell was heard: it was lost with a message that is too large, or the kernel does not answer."""
+        """End a cell without a reply: the reply was lost with a message that is too large, or the kernel hangs."""
         if self._cut_off:
             with contextlib.suppress(RuntimeError):
                 await kernel_info(self.km, self.kc, AFTER_INTERRUPT)
@@ -244,10 +244,10 @@ class NotebookRun(NotebookClient):
         return cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 
     def _gone(self, cell: NotebookNode, error: DeadKernelError) -> CellEnd:
-        """The kernel ended during the cell.
+        """End a cell whose kernel ended.
 
         Raises:
-            KernelFault: by a fault of the machine.
+            KernelFault: the supervisor ended, or the machine ran out of memory.
         """
         excess = self._excess()
         if self.handle is not None and self.handle.lost:
@@ -266,7 +266,7 @@ class NotebookRun(NotebookClient):
         return self.handle.excess
 
     def _heard_out(self, cell: NotebookNode) -> CellEnd:
-        """The kernel said that the cell ended, was interrupted, or sent too much."""
+        """Return how a cell ended that has a reply or that sent too much, by its timeout, limits and outputs."""
         if self._timed_out:
             return CellEnd("time", "CellTimeoutError", f"no end after {self._get_timeout(cell):g} seconds")
         excess = self._excess()
@@ -280,7 +280,7 @@ class NotebookRun(NotebookClient):
         return CellEnd() if error is None else CellEnd("error", error.ename, error.evalue)
 
     def _mend(self) -> None:
-        """Drop what no file can hold: a kernel can change outputs of earlier cells, and say anything of widgets."""
+        """Drop what cannot be saved: a kernel can change outputs of earlier cells and send any widget state."""
         if is_whole(self.nb):
             return
         self.nb.metadata.pop("widgets", None)
@@ -289,7 +289,7 @@ class NotebookRun(NotebookClient):
                 unreadable(cell)
 
     async def _stop(self) -> None:
-        """Kill the kernel with all it started."""
+        """Kill the kernel and all processes that it started."""
         if self.km is None:
             return
         for task in self._beside:
@@ -298,7 +298,7 @@ class NotebookRun(NotebookClient):
         self.shutdown_kernel = "immediate"
         with contextlib.suppress(Exception):
             if self.handle is not None:
-                self.handle.kill()  # where jupyter does, it sleeps afterwards
+                self.handle.kill()  # jupyter's own kill sleeps afterwards
             await self._async_cleanup_kernel()
         if self._group:
             with contextlib.suppress(OSError):
@@ -313,7 +313,7 @@ class NotebookRun(NotebookClient):
         return min((limit for limit in limits if limit), default=None)
 
     async def _async_poll_kernel_alive(self) -> None:
-        """Look whether the kernel lives; nbclient forgets to end this where an output of the cell cannot be read."""
+        """Poll whether the kernel lives, in a task for `_stop` to cancel: nbclient forgets it after some errors."""
         if (looking := asyncio.current_task()) is not None:
             self._beside.append(looking)
         await super()._async_poll_kernel_alive()
@@ -324,7 +324,7 @@ class NotebookRun(NotebookClient):
         return await super()._async_handle_timeout(timeout, cell)
 
     def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> NotebookNode | None:
-        """Keep what a kernel sends as long as it is not too much: outputs, changes to earlier ones, widgets."""
+        """Process outputs, changes to earlier outputs and widgets, up to the limits of the cell and the notebook."""
         if msg["msg_type"] not in ("status", "execute_input") or isinstance(msg["content"], bytes):
             size = output_size(msg["content"]) + sum(map(len, msg.get("buffers", ())))
             if self._kept + size > self.limits.output or self._printed + size > MOST_CELLS_FULL * self.limits.output:
@@ -336,27 +336,27 @@ class NotebookRun(NotebookClient):
         return super().process_message(msg, cell, cell_index)
 
     def _note_begin(self, cell: NotebookNode, since: object) -> None:
-        """When a kernel turned to a cell, which ours says together with its code."""
+        """Record when a cell began, which our kernel sends in the metadata of the cell's `execute_input`."""
         with contextlib.suppress(ValueError):
             if isinstance(since, str):
                 began = {"header": {"date": datetime.fromisoformat(since)}}
                 cell.metadata.execution["iopub.status.busy"] = timestamp(began)
 
     def _stop_flood(self) -> None:
-        """The cell sends too much: it may end by itself, and is interrupted soon."""
+        """Mark the cell as one that sent too much, and interrupt it after `LAST_WORDS` seconds."""
         if not self._flooded:
             self._flooded = True
             self._brake = self._loop.call_later(LAST_WORDS, self.interrupt)
 
     def _lost_connection(self) -> None:
-        """A message too large to be taken in ended a connection, which is there again.
+        """Shorten the wait for a cell after a message that was too large closed a connection, which is open again.
 
-        Lost is also what the kernel said meanwhile, perhaps that its cell came to an end: it is not waited for long.
+        Messages sent meanwhile are lost, perhaps the cell's reply among them.
         """
         if self._clock is None or self._cut_off:
             return
         self._stop_flood()
         self._cut_off, self.iopub_timeout = True, min(self.patience, AFTER_INTERRUPT)
         last = self._loop.time() + LAST_WORDS + AFTER_INTERRUPT
-        with contextlib.suppress(RuntimeError):  # the cell came to its end just now
+        with contextlib.suppress(RuntimeError):  # the cell has just ended
             self._clock.reschedule(min(last, self._clock.when() or last))

@@ -1,4 +1,4 @@
-"""How much the cells of a notebook may print, and whether what they printed can be saved."""
+"""Limit how much the cells of a notebook may print, and tell whether their outputs can be saved."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from course.grading.cells import notebook_bytes
 from course.grading.intake.untrusted import MOST_NESTED, depth
 
 MOST_CELLS_FULL = 4
-"""A notebook may print as much as that many cells."""
+"""The limit of a whole notebook's output, as a multiple of the limit of one cell."""
 
 BOX = 100
-"""Characters that a list or a dict counts for, as empty ones take most: two kilobytes while a notebook is written."""
+"""Characters that a list or a dict counts for, because even an empty one takes two kilobytes of memory while a
+notebook is written."""
 
 
 def output_size(value: Any) -> int:
-    """About how many characters an output holds."""
+    """Return about how many characters an output holds."""
     if isinstance(value, dict):
         return BOX + sum(output_size(key) + output_size(part) for key, part in value.items())
     if isinstance(value, list | tuple):
@@ -26,7 +27,7 @@ def output_size(value: Any) -> int:
 
 
 def can_be_saved(cell: NotebookNode) -> bool:
-    """Whether what the kernel sent makes a notebook that others can read: a kernel can send anything."""
+    """Whether a notebook with this cell is valid, as a kernel can send any output."""
     nb = from_dict({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [{**cell}]})
     nb.cells[0].pop("id", None)
     return is_whole(nb)
@@ -42,5 +43,5 @@ def is_whole(nb: NotebookNode) -> bool:
 
 
 def millions(count: int) -> str:
-    """A count of characters in words."""
+    """Return a number of characters in words, in millions."""
     return f"{count / 1e6:.1f} million characters"

@@ -1,7 +1,7 @@
-"""Results of executions, kept by the digests of what decided them: unchanged work is never executed twice.
+"""A cache of the results of executions, by the digests of their tasks: unchanged work is never executed twice.
 
-A result is one file, written under another name and renamed, so that it is there whole or not at all; whoever stops
-the grader loses at most what was running.
+A result is one file, written under a temporary name and then renamed, so that no file is incomplete. A grader that is
+stopped loses at most the results of running tasks.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Kept:
 
 
 class Store:
-    """The results in `folder`, a folder for each topic."""
+    """A store of results in `folder`, which has a folder for each topic."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, task: Task) -> Path:
-        """Where the result of a task is or would be."""
+        """Return the path of a task's result, whether there is one or not."""
         return self.folder / task.name / f"{task.digest()}.zip"
 
     def get(self, task: Task) -> Outcome | None:
-        """The result of a task, if it is there, whole, and came about in a sandbox where the task demands one."""
+        """Return a task's result; None if it is missing or damaged, or was made without a demanded sandbox."""
         path = self.path(task)
         try:
             outcome = Outcome.from_bytes(path.read_bytes())
@@ -53,38 +53,38 @@ class Store:
         except Exception:
             log.debug("%s cannot be read, so the work is executed again", path, exc_info=True)
             return None
-        with contextlib.suppress(OSError):  # a folder for reading only
+        with contextlib.suppress(OSError):  # the folder may be read-only
             os.utime(path)
         return None if task.isolated and not outcome.isolated else outcome
 
     def put(self, task: Task, outcome: bytes) -> None:
-        """Keep a result, unless the grading machine failed: such work is to be tried again."""
+        """Save a result, unless the grading machine failed, because such work is executed again."""
         if not Outcome.from_bytes(outcome).final:
             return
         write_atomically(self.path(task), outcome)
 
     def results(self) -> Iterator[Kept]:
-        """All that is kept, by topic."""
+        """Yield all results, sorted by topic."""
         for path in sorted(self.folder.glob("*/*.zip")):
-            with contextlib.suppress(FileNotFoundError):  # somebody else prunes just now
+            with contextlib.suppress(FileNotFoundError):  # another process may be pruning
                 facts = path.stat()
                 yield Kept(path, path.parent.name, facts.st_size, facts.st_mtime)
 
     def prune(self, days: float) -> list[Kept]:
-        """Remove what was not used for so many days, and what writers left behind; returns the results that went."""
+        """Remove results unused for so many days and old temporary files, and return the results removed."""
         before = time.time() - days * DAY
         for path in self.folder.glob("*/.*"):
-            with contextlib.suppress(FileNotFoundError):  # whose writer has just come to its end
+            with contextlib.suppress(FileNotFoundError):  # its writer may have just renamed it
                 if path.stat().st_mtime < time.time() - DAY:
                     path.unlink()
-        gone = [kept for kept in self.results() if not days or kept.used <= before]  # a clock may have been ahead
+        gone = [kept for kept in self.results() if not days or kept.used <= before]  # times may lie in the future
         for kept in gone:
             kept.path.unlink(missing_ok=True)
         return gone
 
 
 def table(results: Iterable[Kept]) -> str:
-    """What is kept for each topic: how many results, how large, when last used."""
+    """Return a table of the results by topic: how many there are, their size in MB, and when one was last used."""
     by_topic: dict[str, list[Kept]] = {}
     for kept in results:
         by_topic.setdefault(kept.topic, []).append(kept)

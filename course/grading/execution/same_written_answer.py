@@ -1,4 +1,4 @@
-"""Compare a written answer with the one that a person gave points for."""
+"""Compare a written answer with the one that a grader gave points for."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from course.grading.intake.untrusted import plain_files
 
 
 def same_answer(name: str, before: NotebookNode, now: NotebookNode, folder: Path, files: Mapping[str, bytes]) -> bool:
-    """Whether the answer in words `name` says the same in two notebooks of a student; of code nobody can tell.
+    """Whether the written answer `name` is the same in two notebooks of a student; False if the answer is code.
 
-    The cells without marks count with it, as an answer may go on in them, and so do the files that they refer to:
-    those of `before` are in `folder`, those of `now` in `files`.
+    Text cells without nbgrader's metadata are compared too, because an answer may continue there, and so are the files
+    that the text names. The files of `before` are in `folder`, those of `now` in `files`.
     """
     then, written = _answer(name, before), _answer(name, now)
     if not written or then != written:
@@ -30,7 +30,7 @@ def same_answer(name: str, before: NotebookNode, now: NotebookNode, folder: Path
 
 
 def _answer(name: str, nb: NotebookNode) -> list[dict[str, Any]]:
-    """The cell of an answer in words, and all text without marks; nothing where there is no such answer."""
+    """Return a written answer's cell and all text cells without nbgrader's metadata; [] if there is no such answer."""
     texts = [
         cell for cell in nb.cells if cell.cell_type != "code" and grade_id(cell) in ("", name) and not is_note(cell)
     ]

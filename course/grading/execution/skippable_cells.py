@@ -1,13 +1,13 @@
 """Find the course's own cells that grading may skip, because they only show something.
 
-A notebook is full of plots and demonstrations that take most of its time. Of the cells that are exactly as they were
-given out, only those run that a graded or a student's cell depends on, directly or through other cells. What depends
-on what is read from names. A cell matters if it binds a name that a later cell that matters mentions, or a function,
-whenever it may be called; and if it changes in place what any cell that matters has a name for. A student's code that
-reaches for names in other ways than by writing them makes everything run.
+Plots and demonstrations take most of a notebook's time. Of the cells that are exactly as they were given out, only
+those run that a graded cell or a student's cell depends on, directly or through other cells. Dependencies are read
+from names. A cell is needed if it binds a name that a later needed cell mentions, or a name that a needed function
+mentions. It is also needed if it changes in place an object that a needed cell names. If a student's code can reach
+names without writing them (through `globals`, for example), every cell runs.
 
-How names are read is said in `intake/cell_names.py`. What an instructor's own graded cells depend on is read more
-carefully: there a call may change all that it is given.
+`intake/cell_names.py` reads the names. For an instructor's own graded cells the analysis is stricter: there a call may
+change every argument.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from course.source import tree
 
 
 def skippable(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
-    """The indices of the code cells of `nb` that need not run.
+    """Return the indices of the code cells of `nb` that need not run.
 
     Args:
         given: the sources of the plain code cells the course gave out.
-        own: the indices of an instructor's own graded cells, and of the answers to them.
+        own: the indices of an instructor's own graded cells, and of their answers.
     """
     if any(unsure(nb.cells[index].source) for index in own):
         return ()
     cells = {index: cell for index, cell in enumerate(nb.cells) if cell.cell_type == "code"}
     read = {index: known for index, cell in cells.items() if (known := read_cell(cell.source)) is not None}
     if len(read) < len(cells):
-        return ()  # not Python as it stands: magics, or an unfinished line
+        return ()  # some cell is not plain Python: a magic, or a syntax error
     shows = {index: cell for index, cell in read.items() if not cell.settles and _is_given(cells[index], given)}
     for index in _needed_by(own, cells, read):
         shows.pop(index, None)
@@ -54,7 +54,7 @@ def skippable(nb: NotebookNode, given: Collection[str], own: Collection[int] = (
 
 
 def unsure(source: str) -> str:
-    """Why nobody can tell from its names what a cell needs; nothing where one can."""
+    """Return why a cell's dependencies cannot be read from its names, or "" if they can."""
     cell = read_cell(source)
     if cell is None:
         return "is not plain Python"
@@ -64,9 +64,9 @@ def unsure(source: str) -> str:
 
 
 def _needed_by(own: Collection[int], cells: Mapping[int, NotebookNode], read: Mapping[int, CellNames]) -> set[int]:
-    """The cells that the `own` ones depend on, themselves included: a call may change all that it is given.
+    """Return the cells that the `own` ones depend on, themselves included.
 
-    Imports, functions and classes are not changed by that. Who calls a function may change what that does.
+    A call may change all its arguments, except imports, functions and classes, and also what the function changes.
     """
     if not own:
         return set()
@@ -97,7 +97,7 @@ def _needed_by(own: Collection[int], cells: Mapping[int, NotebookNode], read: Ma
 
 
 def _effective(names: Collection[str], effects: Collection[Effect]) -> set[str]:
-    """The functions that may change what one of `names` stands for, by themselves or by those that they call."""
+    """Return the functions that may change one of `names`, directly or through functions that they call."""
     found: set[str] = set()
     while more := {one.name for one in effects if one.changes.intersection(names) or one.calls & found} - found:
         found |= more
@@ -105,7 +105,7 @@ def _effective(names: Collection[str], effects: Collection[Effect]) -> set[str]:
 
 
 def _need(needed: dict[str, float], cell: CellNames, index: int, but_for: Collection[str] = ()) -> None:
-    """Notes up to which cell each name is needed, now that the cell at `index` is known to run."""
+    """Record in `needed` the last cell that needs each name, now that the cell at `index` runs."""
     needed.update({name: max(index, needed.get(name, -1)) for name in cell.at_once.difference(but_for)})
     needed.update(dict.fromkeys(cell.within.difference(but_for), inf))
 

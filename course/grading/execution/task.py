@@ -1,8 +1,8 @@
-"""One submission's execution as plain bytes: what goes into a worker, and what comes out.
+"""A worker's input and output for one submission, as bytes: a `Task` and an `Outcome`.
 
 A task holds everything that decides the result (the cells, the files beside them, the seed, the limits), so a worker
-needs no file system in common with the class, and equal tasks have equal digests. Both forms are zip archives with a
-JSON header: nothing is pickled.
+needs no shared file system, and equal tasks have equal digests. Both are zip archives with a JSON header, so nothing is
+unpickled.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from course.grading.sandbox.spec import Allowance
 from course.judge.verdict import Verdict
 
 Seconds = int | float
-"""A limit in seconds, kept as it was given, because 30 and 30.0 make different digests."""
+"""A limit in seconds; an int stays an int, because 30 and 30.0 make different digests."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a notebook may take. Seconds: for a cell, for single cells by index, for the whole notebook, for judging.
+    """The limits of a notebook. Seconds: for a cell, for single cells by index, for the whole notebook, for judging.
 
-    They are seconds on the clock, and as many of processor time with all processes together. `None` sets no limit.
-    A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as they come, which takes
-    longer than an exercise. `output` is what is kept of one cell, in characters: four times a large figure. A message
-    of more bytes than that is not even read.
+    They limit wall time and, separately, the processor time of all processes together. `None` sets no limit. A cell's
+    30 s are nbgrader's default. `output` is the most that is kept of one cell, in characters: four times a large
+    figure. A message of more bytes than that is not parsed.
     """
 
     cell: Seconds | None = 30.0
@@ -45,11 +44,11 @@ class Limits:
     allowance: Allowance = field(default_factory=Allowance)
 
     def of(self, index: int) -> Seconds | None:
-        """The limit of the cell at `index`."""
+        """Return the limit in seconds of the cell at `index`."""
         return self.cells.get(index, self.cell)
 
     def judging(self, name: str) -> Seconds:
-        """What all the cases of an exercise may take together."""
+        """Return the seconds for all cases of an exercise; a training task has more, as held-out data takes longer."""
         return self.call * (3.0 if name.endswith("_task") else 1.0)
 
 
@@ -58,9 +57,9 @@ class Task:
     """A sanitised notebook to execute and judge.
 
     `files` are the ones beside the notebook, by relative path; `client` holds traits of nbclient's client;
-    `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases; `skip` are the indices of
-    cells that need not run; `gpu` demands an accelerator; `engine` names the state of the tests and of the course.
-    `isolated` demands a sandbox, which decides whether there is a result, not which: it is not in the digest.
+    `environment` adds variables to the kernel's few; `seed` draws the hidden cases; `skip` has the indices of cells
+    that need not run; `gpu` demands an accelerator; `engine` is a digest of the tests and of the course. `isolated`
+    demands a sandbox. It is not in the digest, because it decides whether there is a result, not which.
     """
 
     name: str
@@ -77,45 +76,45 @@ class Task:
     isolated: bool = False
 
     def _decisive(self) -> dict[str, Any]:
-        """All of it that decides the result, but for what was handed in."""
+        """Return all fields that decide the result, except the submission."""
         plain = _header(self)
         del plain["isolated"]
         plain["limits"]["cells"] = sorted(self.limits.cells.items())
         return plain
 
     def digest(self) -> str:
-        """The name of this task's result: a hash of all that decides it. The ids of cells decide nothing."""
+        """Return the name of this task's result: a hash of all that decides it. The ids of cells do not."""
         return hashlib.sha256(_json(self._decisive()) + self._handed_in).hexdigest()
 
     def work(self) -> str:
-        """A hash of what was handed in and how it is executed, whatever the state of the tests."""
+        """Return a hash of the submission and of how it is executed, whatever the state of the tests."""
         header = {**self._decisive(), "engine": "", "skip": ()}  # which cells need not run depends on the tests
         return hashlib.sha256(_json(header) + bytes.fromhex(self.submission())).hexdigest()
 
     def submission(self) -> str:
-        """A hash of what was handed in alone, however it is executed: locked cells are the instructor's.
+        """Return a hash of the submission alone, without locked cells, because they are the instructor's.
 
-        What stood in them beside is saved in cells that the grader added, and counts.
+        A student's text in locked cells was moved into cells that the grader added, and counts.
         """
         document, added = self._document()
         return self._hashed({**document, "added": added} if added else document).hex()
 
     def is_of(self, submission: str) -> bool:
-        """Whether `submission` names what was handed in.
+        """Whether `submission` is this submission's hash, in the present form or that of an earlier version.
 
-        Earlier versions passed over what was written into locked cells, and the first one hashed them as they are.
+        One earlier version ignored what was written into locked cells, and the first one hashed all cells as they are.
         """
         return submission in (self.submission(), self._hashed(self._document()[0]).hex(), self._handed_in.hex())
 
     def _document(self) -> tuple[dict[str, Any], list[str]]:
-        """The notebook as it was handed in, without marks, and the texts of what the grader added to it."""
+        """Return the notebook as it was handed in, without nbgrader's metadata, and the texts that the grader added."""
         document = json.loads(self.notebook)
         cells, added = as_handed_in(document.get("cells", ()))
         return {**document, "cells": [_unmarked(cell) for cell in cells]}, added
 
     @cached_property
     def _handed_in(self) -> bytes:
-        """A hash of the sanitised notebook and of the files beside it."""
+        """Return a hash of the sanitised notebook and of the files beside it."""
         document = json.loads(self.notebook)
         for cell in document.get("cells", ()):
             cell.pop("id", None)
@@ -128,26 +127,25 @@ class Task:
         return digest.digest()
 
     def to_bytes(self) -> bytes:
-        """The task as one archive."""
+        """Return the task as a zip archive."""
         return _pack(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Task:
-        """The inverse of `to_bytes`."""
+        """Return the task that `to_bytes` wrote."""
         return msgspec.convert(_unpack(data), cls, str_keys=True)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What executing a task gave.
+    """The result of executing a task.
 
     `notebook` has the judged cells' outputs replaced; `files` are those the student's code wrote; `seconds` is the
     wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
-    forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
-    that is trained where the weights of the judged model are found, as its kernel tells them: see `weight_origin.py`;
-    `unfinished` has a sentence for each whose training a clock ended. `worker` is the machine and the process that
-    executed it.
+    forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` has the source of
+    each judged model's weights, by training task (see `weight_origin.py`), and `unfinished` a sentence for each task
+    whose training a time limit ended. `worker` is the host and the process that executed the task.
     """
 
     notebook: bytes
@@ -166,21 +164,21 @@ class Outcome:
 
     @property
     def isolated(self) -> bool:
-        """Whether a sandbox was around it."""
+        """Whether the task was executed in a sandbox."""
         return self.isolation != NOT_ISOLATED
 
     @property
     def final(self) -> bool:
-        """Whether this is the student's own doing, and would come out the same again."""
+        """Whether the machine and the judge worked, so that a retry would give the same result."""
         return not self.fault and all(verdict.kind != "not-graded" for verdict in self.verdicts)
 
     def to_bytes(self) -> bytes:
-        """The outcome as one archive."""
+        """Return the outcome as a zip archive."""
         return _pack(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Outcome:
-        """The inverse of `to_bytes`."""
+        """Return the outcome that `to_bytes` wrote."""
         values = _unpack(data)
         return cls(**{**values, "verdicts": tuple(map(Verdict.from_dict, values["verdicts"]))})
 
@@ -190,7 +188,7 @@ def _json(value: Any) -> bytes:
 
 
 def _unmarked(cell: dict[str, Any]) -> dict[str, Any]:
-    """What of a sanitised cell is the student's: of a locked one its place alone, of any other not its marks."""
+    """Return the student's part of a sanitised cell: type and name if locked, else all but nbgrader's metadata."""
     marks = cell.get("metadata", {}).get("nbgrader", {})
     if marks.get("locked"):
         return {"cell_type": cell.get("cell_type"), "name": marks.get("grade_id")}
@@ -200,7 +198,7 @@ def _unmarked(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header(held: Task | Outcome) -> dict[str, Any]:
-    """Plain values of all fields but those that are files of the archive."""
+    """Return all fields as JSON values, except those that are files of the archive."""
     plain: dict[str, Any] = msgspec.to_builtins(held, builtin_types=(bytes,))
     del plain["notebook"], plain["files"]
     return plain
@@ -217,7 +215,7 @@ def _pack(held: Task | Outcome) -> bytes:
 
 
 def _unpack(data: bytes) -> dict[str, Any]:
-    """All fields, by name."""
+    """Return all fields of an archive, by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = [name for name in archive.namelist() if name.startswith("files/")]
         return {

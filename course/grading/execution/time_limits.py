@@ -1,4 +1,4 @@
-"""The time that a notebook's own cells get: the judge's, and the budgets of training."""
+"""Set the time limits of the course's cells: more where the judge works, and where a model is trained."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from course.grading.execution.task import Limits
 from course.syllabus import TOPICS
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
-"""A cell that trains, and the name of its task."""
+"""Matches the call that trains a model, with the name of its task."""
 
 
 MOST_TRAININGS = 8
-"""Cells that get a training's time on top; the course's own notebooks have up to six."""
+"""How many cells get the extra time of a training; the course's own notebooks have up to six."""
 
 
 def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
-    """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training.
+    """Return `limits` with more time for cells that the judge checks and for cells that train.
 
-    However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once. What a training
-    may wait beyond its seconds of work, on a busy machine, all trainings of a notebook share.
+    A cell gets a task's budget once, however often it names the task, and none for tasks of other notebooks. The time
+    that a training may wait on a busy machine, beyond its seconds of work, is added once to the notebook's limit.
     """
     cells: dict[int, float | None] = {}
     trainings: list[float] = []

@@ -1,7 +1,7 @@
-"""Where the weights of a judged model come from: the checkpoint that was handed in, or another source.
+"""Find out where the weights of a judged model come from: the checkpoint that was handed in, or another source.
 
-The kernel says which weights its model holds, and what it says decides nothing. The files are read here. Whoever
-trained with `fit` and gave `record.model` to `check` has the weights of the checkpoint, to the last bit.
+The kernel reports digests of the model's weights, which are compared with the files here and decide no points. A model
+trained with `fit` and given to `check` as `record.model` has exactly the checkpoint's weights.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Literal
 from course.grading.execution.task import Task
 
 Origin = Literal["handed in", "trained anew", "replaced", "elsewhere", "none"]
-"""The checkpoint that was handed in; one that was written while grading, as there was none, or in place of the one
-there was; no checkpoint; and a model without weights."""
+"""The source of a model's weights: `trained anew` is a checkpoint written while grading where there was none to load,
+`replaced` one written over the one handed in, `elsewhere` no checkpoint, and `none` a model without weights."""
 
 
 def origins(weights: Mapping[str, Mapping[str, str]], task: Task, written: Mapping[str, bytes]) -> dict[str, str]:
-    """The origin of each model whose weights were told.
+    """Return the origin of each model whose weights the kernel reported.
 
     Args:
-        weights: the digest of each parameter, by task.
-        task: what was handed in.
+        weights: the digest of each parameter, by training task.
+        task: the submission.
         written: the files that the notebook wrote.
     """
     return {name: _origin(told, f"checkpoints/{name}.safetensors", task, written) for name, told in weights.items()}
