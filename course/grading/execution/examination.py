@@ -51,7 +51,7 @@ class Examination:
 
     @property
     def address(self) -> str | None:
-        """The judge's socket, to which the kernel connects; None if the notebook has no exercises."""
+        """Return the path of the socket on which the judge listens; None if the notebook has no exercises."""
         return None if self.session is None else self.session.address
 
     def enter(self, index: int) -> None:

@@ -1,5 +1,5 @@
-"""Kernels that start in a tenth of a second: forked from a process that has everything imported, inside a sandbox.
+"""Start kernels inside a sandbox in a tenth of a second, by forking a process that has imported everything.
 
-`zygote` is that process, `supervisor` the one it forks for each kernel, which makes its sandbox and watches over it,
-`zygote_client` asks for kernels, and `provisioner` is how Jupyter's client gets them.
+`zygote` is that process, a fork server. For each kernel it forks a `supervisor`, which makes the sandbox and watches
+the kernel. `zygote_client` asks for kernels, and `provisioner` hands them to Jupyter's client.
 """

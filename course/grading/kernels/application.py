@@ -1,10 +1,10 @@
-"""ipykernel's application, without the work that leads to nothing where notebooks are graded.
+"""Run ipykernel's application without the work that grading does not need.
 
-Every object that a fork looks at is a page of the zygote's memory copied. Two steps of ipykernel's look at thousands,
-more than half of what a kernel copies before its first cell: one lists the files of all modules, for a debugger, the
-other all the settings of all classes, to know a command line's short names. Then, at each cell, ipykernel flushes
-streams that hold nothing, four times, and it and IPython both translate the cell into Python. One message in five says
-only that it is busy.
+A fork copies a page of the zygote's memory for every object that it touches. Two steps of ipykernel touch thousands of
+objects, more than half of what a kernel copies before its first cell. One lists the files of all modules, for a
+debugger. The other lists all settings of all classes, for the command line's short names. At each cell, ipykernel also
+flushes empty streams four times, and both it and IPython translate the cell into Python. One message in five only
+reports the status "busy".
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from traitlets.config.loader import DeferredConfigString
 from course.grading.kernels.protocol import BUSY_SINCE
 
 USUAL = re.compile(r"--HistoryManager\.(enabled|hist_file)=(.*)")
-"""What nbclient, and we, ask of a kernel beside the file of its connection."""
+"""Matches the options that nbclient and this package give a kernel after its connection file."""
 
 
 class OutStream(iostream.OutStream):
-    """ipykernel's stream, which does nothing where it is flushed and holds nothing.
+    """ipykernel's output stream, with a `flush` that returns at once if the stream is empty.
 
-    A flush is two messages to another thread and a wait for its answer.
+    ipykernel's `flush` sends two messages to another thread and waits for the answer.
     """
 
     _flushing = False
 
     def flush(self) -> None:
-        """Send what was written, unless all of it is on its way."""
+        """Flush the stream unless it is empty and no flush is under way."""
         if self._holds_something() or self._flushing:  # in this order: `_flush` sets them in the other one
             super().flush()
 
@@ -53,7 +53,7 @@ class OutStream(iostream.OutStream):
 
 
 class IPythonKernel(ipkernel.IPythonKernel):
-    """ipykernel's kernel, which tells with a cell's code since when it is busy, and not in a message of its own."""
+    """ipykernel's kernel, which sends the time of "busy" in a cell's `execute_input`, not in a separate message."""
 
     _busy_since = ""
 
@@ -72,10 +72,10 @@ class IPythonKernel(ipkernel.IPythonKernel):
 
 
 class Application(IPKernelApp):
-    """ipykernel's application, which reads the usual command lines without learning all others."""
+    """ipykernel's application, with a fast parser for the usual command lines."""
 
     def parse_command_line(self, argv: Any = None) -> None:
-        """Take settings from `argv`: a connection's file and what history is kept; anything else as ipykernel does."""
+        """Read the connection file and the history options from `argv`; ipykernel parses anything else."""
         usual = [USUAL.fullmatch(argument) for argument in (argv or ())[2:]]
         if not argv or argv[0] != "-f" or not all(usual):
             super().parse_command_line(argv)
@@ -89,24 +89,24 @@ class Application(IPKernelApp):
         self.update_config(config)
 
     def init_io(self) -> None:
-        """Redirect the streams, as ipykernel does, into `OutStream`."""
+        """Redirect standard output and error, as ipykernel does, into `OutStream`."""
         self.outstream_class = f"{OutStream.__module__}.{OutStream.__name__}"
         super().init_io()
 
     def init_kernel(self) -> None:
-        """Make the kernel, an `IPythonKernel` of this module."""
+        """Make the kernel, an instance of this module's `IPythonKernel`."""
         self.kernel_class = IPythonKernel
         super().init_kernel()
 
     def init_shell(self) -> None:
-        """Set the shell, which answers once what ipykernel and IPython both ask."""
+        """Make the shell, and cache two methods that ipykernel and IPython both call with the same cell."""
         super().init_shell()
         for question in ("transform_cell", "should_run_async"):
             setattr(self.shell, question, _asked_twice(self.shell, getattr(self.shell, question)))
 
 
 def _asked_twice(shell: Any, ask: Callable[..., Any]) -> Callable[..., Any]:
-    """The function `ask`, which remembers its answers until a cell begins."""
+    """Return the function `ask` with a cache that is cleared when a cell begins."""
     answers: dict[Any, Any] = {}
     shell.events.register("pre_execute", answers.clear)
 
@@ -121,7 +121,7 @@ def _asked_twice(shell: Any, ask: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def without_modules() -> Iterator[None]:
-    """Where a kernel is made meanwhile, it believes that no modules are imported."""
+    """Hide `sys.modules` from ipykernel during the block, so that a new kernel does not list all modules' files."""
     own: Any = ipkernel
     own.sys = _NoModules()
     try:

@@ -1,4 +1,4 @@
-"""How a fork of the zygote becomes the kernel of one notebook."""
+"""Turn a fork of the zygote into the kernel of one notebook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.grading.sandbox.apply import confine
 
 
 def become_kernel(order: Order) -> None:
-    """Take the order's place in the world, give up everything else, and be an IPython kernel until the end."""
+    """Take the order's environment, enter its sandbox, and run an IPython kernel until it ends."""
     os.environ.clear()
     os.environ.update(order.environment)
     _forget()
@@ -28,9 +28,9 @@ def become_kernel(order: Order) -> None:
 
 
 def launch(arguments: Sequence[str], seed: int | None = None) -> None:
-    """IPython's kernel, without its history, and without the TCP socket and the terminals it would use for children.
+    """Run IPython's kernel, without its history, its TCP socket for forked processes and its terminals.
 
-    Random numbers are seeded when the first cell begins: how many are drawn before depends on who asked what when.
+    Random numbers are seeded when the first cell begins, because how many are drawn before varies.
     """
     from course.grading.kernels.application import Application, without_modules
 
@@ -40,7 +40,7 @@ def launch(arguments: Sequence[str], seed: int | None = None) -> None:
     app = Application.instance()
     with without_modules():
         app.initialize([*arguments, "--HistoryManager.enabled=False"])
-    app.log.setLevel(app.log_level)  # or each message makes records that no handler takes
+    app.log.setLevel(app.log_level)  # otherwise each message makes log records without a handler
     if seed is not None:
         _at_the_first_cell(app.shell, partial(_reseed, seed))
     app.start()
@@ -55,7 +55,7 @@ def _at_the_first_cell(shell: Any, what: Callable[[], None]) -> None:
 
 
 def _forget() -> None:
-    """What libraries found when the zygote imported them is looked for again: their folders, an IPython to draw in."""
+    """Reset what libraries stored when the zygote imported them: folders, and the shell that matplotlib draws in."""
     tempfile.tempdir = None
     sys.modules.pop("matplotlib_inline.backend_inline", None)
     datasets = sys.modules.get("datasets")
@@ -66,9 +66,9 @@ def _forget() -> None:
 
 
 def _reseed(seed: int) -> None:
-    """No two kernels share the zygote's random numbers, and the same notebook meets the same ones again.
+    """Seed Python, NumPy and torch, so that kernels differ from each other and a notebook repeats at every grading.
 
-    Where there may be no accelerator, torch is not asked to seed each kind of them: it keeps a traceback for each.
+    Without an accelerator only torch's CPU generator is seeded, because `manual_seed` stores a traceback for each kind.
     """
     random.seed(seed)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

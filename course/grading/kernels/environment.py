@@ -1,4 +1,4 @@
-"""The environment of the kernel that runs a student's notebook."""
+"""Set the environment variables of the kernel that runs a student's notebook."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ KEPT = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"),
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"),
 )
-"""All that a kernel inherits from the grader's own environment: where programs and libraries are, the locale, and which
-accelerators a cluster's scheduler has given to this job."""
+"""The only variables that a kernel inherits from the grader: the paths of programs and libraries, the locale, and the
+accelerators that a cluster's scheduler has given to this job."""
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 _MALLOC = ("hugetlb=1", f"mmap_threshold={32 * 2**20}", f"trim_threshold={256 * 2**20}")
-"""Linux copies a table of all pages for each kernel that is forked, and large pages save a fourteenth of its time. What
-a kernel frees it keeps for later, up to 256 MB: to give pages back and to get others doubles what it waits for."""
+"""Settings of glibc's malloc. Huge pages shorten the page table that each fork copies, and save a fourteenth of its
+time. A kernel keeps up to 256 MB of freed memory, because returning pages and getting others doubles the waits."""
 
 FONTS, LISTS = "matplotlib", "fontlist-*.json"
-"""Where, in the course's cache, matplotlib's lists of fonts are kept, and how their files are called."""
+"""The folder of matplotlib's font lists in the course's cache, and the pattern of their names."""
 
 
 def environment(
     home: Path, edition: Path, judge: str | None, policy: str, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment of a student's kernel.
+    """Return the environment of a student's kernel.
 
     Args:
         home: a private folder that serves as home and for temporary files.
         edition: the assembled student edition, first on the import path.
-        judge: address of the judge's socket, if anything is to be judged.
+        judge: the judge's socket, or None if the notebook has no exercises.
         policy: `checkpoint` or `retrain`, for `course.fit`.
-        more: variables an instructor passes on.
+        more: variables that an instructor adds.
     """
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     variables = {
@@ -69,16 +69,16 @@ def environment(
 
 
 def added(environment: Mapping[str, str], gpu: bool) -> dict[str, str]:
-    """What an instructor adds to a kernel's environment, and the accelerator where notebooks get one."""
+    """Return the variables that an instructor adds, with `COURSE_DEVICE` if notebooks get an accelerator."""
     return {**environment, **({"COURSE_DEVICE": "cuda"} if gpu else {})}
 
 
 ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is_available())(__import__('torch'))"
-"""Asked in a notebook's kernel: whether its tensors could live elsewhere than on the processor."""
+"""The expression that tells, in a kernel, whether torch finds an accelerator."""
 
 
 def demand_accelerator() -> None:
-    """Refuse to begin where no notebook could get an accelerator. Another process looks: one who has asked cannot fork.
+    """Check in a subprocess that torch finds an accelerator, because a process that has asked cannot fork kernels.
 
     Raises:
         Problem: torch finds none on this machine.
@@ -94,7 +94,7 @@ def _folder(path: Path) -> Path:
 
 
 def matplotlib_folder(home: Path) -> Path:
-    """Matplotlib's folder in `home`, with a list of fonts that was made before: making one takes seconds a kernel."""
+    """Make matplotlib's folder in `home`, with a copy of the font list, which takes seconds to make in each kernel."""
     folder = _folder(home / ".matplotlib")
     for fonts in _lists_of_fonts():
         shutil.copy(fonts, folder)
@@ -102,7 +102,7 @@ def matplotlib_folder(home: Path) -> Path:
 
 
 def _lists_of_fonts() -> list[Path]:
-    """Those that a zygote has kept, or else the grader's own: to ask for them imports matplotlib."""
+    """Return the font lists of the course's cache, or else the grader's own, whose path needs matplotlib's import."""
     kept = list((cache_folder() / FONTS).glob(LISTS))
     if kept:
         return kept
@@ -112,7 +112,7 @@ def _lists_of_fonts() -> list[Path]:
 
 
 def keep_fonts(folder: Path) -> None:
-    """Keep the lists of fonts in this folder of matplotlib's for kernels to come."""
+    """Copy the font lists in matplotlib's folder into the course's cache, for later kernels."""
     for fonts in folder.glob(LISTS):
         kept = cache_folder() / FONTS / fonts.name
         if not kept.exists():

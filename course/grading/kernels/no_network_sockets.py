@@ -1,8 +1,8 @@
-"""A Jupyter kernel without a network socket and without terminals.
+"""Patch ipykernel so that a kernel needs no TCP socket and no terminal.
 
-Besides the sockets its client connects to, ipykernel opens one on TCP to itself: processes that a cell forks send their
-output through it. Where sockets of the internet's families are refused, libzmq does not report the refusal but ends the
-process. Here that pipe gets an abstract Unix address instead, which leaves no file behind; the rest stays ipykernel's.
+Besides the sockets for its client, ipykernel opens a TCP socket to itself, on which processes that a cell forks send
+their output. In a sandbox that refuses internet sockets, libzmq aborts the process instead of reporting an error. Here
+that pipe gets an abstract Unix address instead, which leaves no file behind. The rest of ipykernel is unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def without_tcp() -> None:
     """Make ipykernel's output thread use a Unix socket for its pipe. Call before the kernel starts; Linux only.
 
     Raises:
-        Unsupported: this version of ipykernel has no such pipe to move.
+        Unsupported: this version of ipykernel has no such pipe.
     """
     from ipykernel import iostream
 
@@ -31,7 +31,7 @@ def without_tcp() -> None:
 
 
 def without_terminals() -> None:
-    """Make `!command` read from a pipe. ipykernel gives it a terminal, and a sandbox may have none to give."""
+    """Make `!command` use pipes instead of a terminal, because a sandbox may have no terminals."""
     from ipykernel import zmqshell
 
     shell: Any = zmqshell
@@ -39,8 +39,8 @@ def without_terminals() -> None:
 
 
 def _system(command: str) -> int:
-    """Run `command` in a shell, its output printed as it comes; returns its exit status."""
-    running = subprocess.Popen(  # noqa: S602, which is what was asked for
+    """Run `command` in a shell, print its output as it comes, and return its exit status."""
+    running = subprocess.Popen(  # noqa: S602, because `!command` asks for a shell
         command,
         shell=True,
         stdin=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def _system(command: str) -> int:
 
 
 def _listen(self: Any) -> None:
-    """Bind the pipe on which forked processes bring their output; a random word keeps others from bringing theirs."""
+    """Bind the pipe on which forked processes send their output; a random id keeps other processes out."""
     import zmq
     from zmq.eventloop.zmqstream import ZMQStream
 
@@ -70,11 +70,11 @@ def _listen(self: Any) -> None:
 
 
 def _connect(self: Any) -> tuple[Any, Any]:
-    """The forked process's end: a context of its own and a socket, as ipykernel expects them."""
+    """Return a context and a socket connected to the pipe, for a forked process, as ipykernel expects them."""
     import zmq
 
     context = zmq.Context()
     pipe = context.socket(zmq.PUSH)
-    pipe.linger = 3000  # milliseconds, as in ipykernel: what was printed just before the end still arrives
+    pipe.linger = 3000  # milliseconds, as in ipykernel: the last output of a process still arrives
     pipe.connect(self._pipe_address)
     return context, pipe

@@ -1,4 +1,4 @@
-"""The messages between a process that wants a kernel and the kernel's supervisor: JSON lines on a unix socket."""
+"""Messages between a process that wants a kernel and the kernel's supervisor: JSON lines on a Unix socket."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from course.grading.sandbox.spec import Confines
 LONGEST = 2**20
 
 BUSY_SINCE = "busy_since"
-"""In the metadata of the message that a cell begins: when the kernel turned to it, which needs no message then."""
+"""The key, in the metadata of a cell's `execute_input`, of the time at which the kernel began the cell."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A kernel to be started.
+    """The description of a kernel to start.
 
-    `tier` is the sandbox's, `environment` all the variables the process gets, `seed` what its random numbers start
-    from. With a `command` that program is run; without, IPython's kernel, given `arguments`, in the forked process.
+    `tier` names the sandbox, `environment` has all variables of the process, and `seed` seeds its random numbers. If
+    there is a `command`, that program is run. Otherwise the forked process runs IPython's kernel with `arguments`.
     """
 
     tier: str
@@ -34,7 +34,7 @@ class Order:
 
 
 class Line:
-    """One end of a conversation."""
+    """One end of a connection that carries JSON messages, one a line."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -42,14 +42,14 @@ class Line:
         self.closed = False
 
     def say(self, **message: Any) -> None:
-        """Send a message; nobody listening is no error."""
+        """Send a message. A closed connection raises nothing and sets `closed`."""
         try:
             self.connection.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
             self.closed = True
 
     def hear(self, timeout: float = 0.0) -> list[dict[str, Any]]:
-        """The messages that have arrived, waiting at most `timeout` seconds for the first to be there whole."""
+        """Return the complete messages that have arrived, after at most `timeout` seconds of waiting for the first."""
         deadline = time.monotonic() + timeout
         complete: list[dict[str, Any]] = []
         while not complete and not self.closed:
@@ -67,7 +67,7 @@ class Line:
         return complete
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.closed = True
         self.connection.close()
 

@@ -1,4 +1,4 @@
-"""How Jupyter's client gets a confined kernel: the provisioner `course-confined`, warm where it can be."""
+"""Start confined kernels for Jupyter's client: the provisioner `course-confined`, which forks them if it can."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NAME = "course-confined"
 LAUNCHER = "ipykernel_launcher"
 
 COLD = "import sys; sys.path.remove(''); from course.grading.kernels.become_kernel import launch; launch(sys.argv[1:])"
-"""A kernel as a program: nothing it imports comes from the notebook's folder, which its cells may import from."""
+"""The program of a kernel that is not forked. It imports nothing from the notebook's folder, although cells may."""
 
 
 class ConfinedProvisioner(LocalProvisioner):
-    """Starts kernels in a sandbox: forked from a zygote, or, where that fails, as programs of their own.
+    """A provisioner of kernels in a sandbox, forked from a zygote or, if that fails, started as a new program.
 
-    What confines them is in `order`; without one this is Jupyter's own local provisioner.
+    `order` describes the sandbox. Without one, this is Jupyter's local provisioner.
     """
 
     order: Any = AnyTrait(None, allow_none=True)
@@ -32,10 +32,10 @@ class ConfinedProvisioner(LocalProvisioner):
     why_cold = Unicode("", help="Why the kernel was not forked.")
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start a kernel, or the order's substitute for it.
+        """Start a kernel as `order` says, or as Jupyter does without an order or on systems other than Linux.
 
         Raises:
-            NoKernel: neither way works.
+            NoKernel: the kernel can neither be forked nor started as a program.
         """
         if self.order is None or not sys.platform.startswith("linux"):
             self.why_cold = "kernels are forked on Linux only"
@@ -57,7 +57,7 @@ class ConfinedProvisioner(LocalProvisioner):
         return cold_kernel(replace(order, command=tuple(cmd)))
 
     async def kill(self, restart: bool = False) -> None:
-        """Take the kernel down with everything it started."""
+        """Kill the kernel and all processes that it started."""
         if isinstance(self.process, Handle):
             self.process.kill()
         else:

@@ -1,4 +1,4 @@
-"""Watch what a notebook's processes use together, and report more than is allowed."""
+"""Watch what a notebook's processes use together, and report when a limit is exceeded."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from course.grading.sandbox.spec import MEGABYTE, Allowance
 
 MOST_FILES = 20_000
 LONGEST_PATH = 3000
-"""Characters of a folder's path: beyond Linux's 4096 nothing below it can be measured, or be removed in one go."""
+"""Characters of a folder's path. Beyond Linux's limit of 4096, files can neither be measured nor removed by path."""
 
 
 @dataclass(frozen=True)
 class Excess:
-    """More than allowed of `what`: memory (bytes), processes, disk (bytes), files, path (characters), cpu (seconds)."""
+    """An exceeded limit: memory (bytes), processes, disk (bytes), files, path (characters) or cpu (seconds)."""
 
     what: str
     used: float
     allowed: float
 
     def sentence(self) -> str:
-        """What happened, with both numbers."""
+        """Return what happened as the end of a sentence, with the amount used and the limit."""
         if self.what == "cpu":
             return f"used {self.used:.1f} seconds of processor time, where {self.allowed:g} are allowed"
         if self.what == "processes":
@@ -43,14 +43,14 @@ class Excess:
 
 @dataclass
 class Usage:
-    """What was used so far: the peak of memory in bytes, and seconds of processor time."""
+    """The resources used so far: the peak of memory in bytes, and seconds of processor time."""
 
     memory: int = 0
     cpu: float = 0.0
 
 
 class Watch:
-    """Looks at the processes that `living()` names and at the folder `private`, each time `look` is called."""
+    """A watch over the processes whose ids `living()` returns and over the folder `private`."""
 
     def __init__(self, allowance: Allowance, private: str, living: Callable[[], Iterable[int]]) -> None:
         self.allowance, self.private, self.living = allowance, private, living
@@ -60,11 +60,11 @@ class Watch:
         self._looks = 0
 
     def cell(self, allowed: float | None) -> None:
-        """A cell begins that may use that many seconds of processor time."""
+        """Start counting the processor time of a cell that may use `allowed` seconds."""
         self._cell_began, self._cell_allowed = max(self.usage.cpu, cpu_seconds(list(self.living()))), allowed
 
     def look(self) -> Excess | None:
-        """What is used too much of just now, if anything."""
+        """Measure, and return the limit that is exceeded now, if any; the disk is measured every fourth time."""
         pids = list(self.living())
         self._looks += 1
         usage, allowed = self.usage, self.allowance
@@ -74,13 +74,17 @@ class Watch:
         return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
 
     def measure(self) -> None:
-        """Note what is used now: at the beginning, as the first cell may end the notebook, and just before the end."""
+        """Record what is used now, at the start, because the first cell may end the notebook, and before a kill."""
         pids = list(self.living())
         self.usage.cpu = max(self.usage.cpu, cpu_seconds(pids))
         self._weigh(pids)
 
     def _memory(self, pids: list[int]) -> Excess | None:
-        """The cheap figure, which counts shared pages again and again, decides whether the dear one is asked for."""
+        """Return the excess of memory, if any.
+
+        RSS is fast to read but counts shared pages for every process. Below half of the limit, the slower PSS is read
+        only every fifth time.
+        """
         limit, resident = self.allowance.memory, sum(map(_resident, pids))
         if limit is not None and resident < limit / 2 and self._looks % 5:
             return None
@@ -101,7 +105,7 @@ class Watch:
         return None
 
     def _disk(self, pids: Iterable[int]) -> Excess | None:
-        """What lies in the folder, and what was deleted there and is still open, which takes its place as well."""
+        """Return the excess of disk space, files or path length, if any; deleted files that are still open count."""
         files, used = 0, sum(_deleted(pids).values())
         unseen = [self.private]
         while unseen:
@@ -128,7 +132,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def ancestors(pid: int) -> list[int]:
-    """Return a process and those it descends from, up to the first; empty where there is no such process any more."""
+    """Return a process and its ancestors, nearest first; empty if the process has ended."""
     found: list[psutil.Process] = _asked(pid, lambda process: [process, *process.parents()], [])
     return [one.pid for one in found]
 
@@ -139,7 +143,7 @@ def cpu_seconds(pids: Iterable[int]) -> float:
 
 
 def data_of(pid: int) -> int:
-    """Return the bytes of a process's own data, used yet or not, and of what it shares with others."""
+    """Return the bytes of a process's data segment, used or only reserved, and of its shared memory."""
     return _asked(pid, lambda process: process.memory_info().data + process.memory_info().shared, 0)
 
 
@@ -152,7 +156,7 @@ def _proportional(pid: int) -> int:
 
 
 def _asked(pid: int, question: Callable[[psutil.Process], Known], otherwise: Known) -> Known:
-    """Return what is known of a process, or `otherwise` where it has ended."""
+    """Return the answer of `question` about a process, or `otherwise` if the process has ended."""
     try:
         return question(psutil.Process(pid))
     except (psutil.Error, OSError):
@@ -160,10 +164,10 @@ def _asked(pid: int, question: Callable[[psutil.Process], Known], otherwise: Kno
 
 
 def _inside(folder: str) -> tuple[list[str], list[str]]:
-    """The paths of a folder's folders, links not among them, and of all else in it."""
+    """Return the paths of a folder's subfolders, without links, and the paths of everything else in it."""
     folders: list[str] = []
     others: list[str] = []
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # it may be gone
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # it may be deleted
         for entry in islice(entries, MOST_FILES + 1):
             (folders if entry.is_dir(follow_symlinks=False) else others).append(entry.path)
     return folders, others
@@ -177,10 +181,10 @@ def _length(path: str) -> int:
 
 
 def _deleted(pids: Iterable[int]) -> dict[tuple[int, int], int]:
-    """Bytes of the files without a name that processes hold open, by device and inode."""
+    """Return the bytes of deleted files that processes hold open, by device and inode."""
     found: dict[tuple[int, int], int] = {}
     for pid in pids:
-        for path in _inside(f"/proc/{pid}/fd")[1]:  # links, and psutil lists none of those to deleted files
+        for path in _inside(f"/proc/{pid}/fd")[1]:  # psutil leaves out links to deleted files
             try:
                 about = os.stat(path)  # noqa: PTH116, a hot loop
             except OSError:
@@ -191,6 +195,6 @@ def _deleted(pids: Iterable[int]) -> dict[tuple[int, int], int]:
 
 
 def in_words(count: float) -> str:
-    """A number of bytes as a person reads it: `2.1 GB`, `80 MB`."""
+    """Return a number of bytes with its unit, as in `2.1 GB` or `80 MB`."""
     megabytes = count / MEGABYTE
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"

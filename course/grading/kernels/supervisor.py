@@ -1,7 +1,8 @@
-"""The supervisor of one kernel makes its sandbox, starts it inside, watches over it, and ends all it started.
+"""Supervise one kernel: make its sandbox, start it inside, watch it, and kill all processes that it started.
 
-The zygote forks a supervisor, or one runs as a program of its own for a kernel that starts cold. It speaks over a
-socket with the process that asked for the kernel. When that falls silent, it kills the kernel and all it started.
+The zygote forks a supervisor for each kernel. For a kernel that is not forked, the supervisor is a program of its own.
+It talks over a socket to the process that asked for the kernel. When that socket closes, it kills the kernel and all
+processes that the kernel started.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.apply import confine
 
 TICK = 0.1
-"""Seconds between two looks at what is used."""
+"""Seconds between two measurements of what the kernel uses."""
 
 BRIEF = 0.005
-"""The same, while a kernel that was killed comes to its end."""
+"""Seconds between two looks at whether a kernel that was killed has ended."""
 
 GRACE = 4.0
-"""Seconds a kernel that was interrupted for its processor time gets to come to its senses."""
+"""Seconds until a kernel that was interrupted for its processor time is killed, if it goes on."""
 
 LOG = "kernel.log"
-"""Where, in the private folder, a kernel's own complaints go."""
+"""The file in the private folder for a kernel's standard output and error."""
 
 _FLAGS = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000
 _SUBREAPER = 36
@@ -46,7 +47,7 @@ Start = Callable[[Order], None]
 
 
 class Supervisor:
-    """Serves one order on `line`: `start` is called in the process that becomes the kernel."""
+    """The supervisor that serves one order from `line`; the process that becomes the kernel calls `start`."""
 
     def __init__(self, line: Line, start: Start) -> None:
         self.line, self.start = line, start
@@ -57,7 +58,7 @@ class Supervisor:
         self._told = ""
 
     def serve(self) -> None:
-        """From the order to the end of the kernel."""
+        """Receive the order, start the kernel, and watch it until it ends."""
         orders = self.line.hear(timeout=30.0)
         if not orders:
             return
@@ -73,7 +74,7 @@ class Supervisor:
             self._end()
 
     def _enter(self, order: Order) -> Callable[[], Iterable[int]]:
-        """Step into the sandbox, which the next child will be wholly in; returns who lives there."""
+        """Enter the sandbox, for the next child process, and return a function that lists the process ids in it."""
         if order.tier != "bubblewrap":
             _become_subreaper()
             return lambda: descendants(os.getpid())
@@ -84,7 +85,7 @@ class Supervisor:
         return lambda: set(psutil.pids()) - present
 
     def _fork(self, order: Order) -> int:
-        """The process that becomes the kernel."""
+        """Fork the process that becomes the kernel, and return its id."""
         pid = os.fork()
         if pid:
             return pid
@@ -103,7 +104,7 @@ class Supervisor:
             os._exit(status)
 
     def _keep(self, watch: Watch) -> None:
-        """Until the kernel or whoever wanted it is gone."""
+        """Watch the kernel and handle messages until the kernel ends or the connection closes."""
         watch.measure()
         next_look = time.monotonic() + TICK
         while not self.line.closed:
@@ -131,7 +132,7 @@ class Supervisor:
             watch.cell(message["cell"])
 
     def _stop(self, excess: Excess) -> None:
-        """Processor time is up: interrupt, later kill. Anything else harms others while it lasts: kill."""
+        """Report an excess and stop the kernel: interrupt for processor time, kill after `GRACE`; else kill at once."""
         if self._told != excess.what:
             self._told = excess.what
             self.line.say(excess=[excess.what, excess.used, excess.allowed])
@@ -144,13 +145,13 @@ class Supervisor:
             self._kill_all()
 
     def _signal(self, number: int) -> None:
-        """To the kernel and the programs it runs, as a terminal would send it."""
+        """Send a signal to the kernel's process group, as a terminal does."""
         self._killed = number == signal.SIGKILL
         with contextlib.suppress(OSError):
             os.killpg(self.kernel, number)
 
     def _kill_all(self) -> None:
-        """The sandbox's first process takes all others with it; without one, whoever descends from here is killed."""
+        """Kill the sandbox's first process, which ends all others, or without a sandbox all descendants."""
         if self.holder is not None:
             self.holder.kill()
             self.holder.wait()
@@ -172,9 +173,9 @@ class Supervisor:
 
 
 def _hold(order: Order) -> tuple[subprocess.Popen[bytes], int]:
-    """Have bubblewrap make the sandbox and hold it open: a `cat` lives in it as long as this process does.
+    """Have bubblewrap make the sandbox and keep it open: a `cat` runs in it as long as this process lives.
 
-    Returns the holder and the process, as seen from here, that is the sandbox's first.
+    Return bubblewrap's process, and the id of the sandbox's first process as seen from outside.
     """
     read, write = os.pipe()
     options = bubblewrap.command(order.confines)
@@ -195,7 +196,7 @@ def _hold(order: Order) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def _join(pid: int) -> None:
-    """Enter the namespaces of a process; that of processes is for the children to come."""
+    """Enter the namespaces of a process; the PID namespace applies only to children forked afterwards."""
     descriptor = os.pidfd_open(pid)
     try:
         _libc("setns", descriptor, _FLAGS)
@@ -204,7 +205,7 @@ def _join(pid: int) -> None:
 
 
 def _become_subreaper() -> None:
-    """Orphans below this process come to it, so that none gets away."""
+    """Become the parent of orphaned descendants, so that each of them can be found and killed."""
     _libc("prctl", _SUBREAPER, 1, 0, 0, 0)
 
 
@@ -216,7 +217,7 @@ def _libc(name: str, *arguments: int) -> None:
 
 
 def _close_all(log: str) -> None:
-    """No descriptor of the parents' stays open; input is empty, output goes into a log."""
+    """Close all inherited descriptors, make standard input empty, and send standard output and error into a log."""
     os.closerange(0, os.sysconf("SC_OPEN_MAX"))
     os.open(os.devnull, os.O_RDONLY)
     os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -226,19 +227,19 @@ def _close_all(log: str) -> None:
 
 
 def _reap(pid: int) -> None:
-    """Take leave of an orphan that ended."""
+    """Reap a child process that has ended, so that it does not stay as a zombie."""
     with contextlib.suppress(OSError):
         os.waitpid(pid, os.WNOHANG)
 
 
 def run_command(order: Order) -> None:
-    """Become the order's program, confined."""
+    """Enter the sandbox and replace this process by the order's program."""
     confine(order.tier, order.confines)
     os.execve(order.command[0], order.command, order.environment)
 
 
 def main() -> NoReturn:
-    """Serve one order on standard input, with a program started anew."""
+    """Serve one order from the socket on standard input, and start its program."""
     with socket.socket(fileno=os.dup(0)) as connection:
         Supervisor(Line(connection), run_command).serve()
     sys.exit(0)

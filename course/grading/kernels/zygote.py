@@ -1,12 +1,12 @@
-"""A process that has imported everything a notebook needs, and forks kernels from itself on request.
+"""A fork server for kernels: a process that has imported everything a notebook needs and forks kernels on request.
 
-It is never a fork of a grader, and what it has imported is what students may see: the student edition, no hidden
-tests. Until it forks it has one thread and runs no tensor operation that uses several, no event loop, and asks no
-accelerator whether it is there: none of these survives a fork.
+It is never a fork of a grader, and it imports only what students may see: the student edition, no hidden tests. Before
+it forks it has one thread, no event loop and no tensor operation on several threads, and it does not ask for
+accelerators, because none of these survives a fork.
 
 Started as `python -m course.grading.kernels.zygote FOLDER`, it listens on the socket `zygote` in the folder as soon as
-it is ready, and ends when nobody holds the lifeline there any more. The folder is removed then, because the process
-that made it may have been killed.
+it is ready. It ends when the last process closes the pipe `lifeline` there. It then removes the folder, because the
+process that made it may have been killed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Supervisor
 
 SOCKET, LIFELINE, LOG = "zygote", "lifeline", "log"
-"""Where in its folder a zygote listens, a pipe that falls silent when it is to end, and a file with its last words."""
+"""Files in a zygote's folder: its socket, the pipe whose closing ends it, and the log of its errors."""
 
 LIBRARIES = (
     "faulthandler",
@@ -57,37 +57,37 @@ LIBRARIES = (
     "ipywidgets",
     "course.grading.kernels.application",
 )
-"""What notebooks import, and what their kernel is made of; what is not installed is left out."""
+"""Modules that notebooks and their kernels import; those that are not installed are skipped."""
 
 TRAINING = ("datasets",)
-"""What notebooks take examples to train on from. Where weights are loaded, what little trains imports it for itself:
-to import it is a quarter of a zygote's beginning."""
+"""Modules that only training needs, skipped if checkpoints are loaded: they take a quarter of a zygote's start, and the
+few cells that train import them themselves."""
 
 CREDENTIALS = struct.Struct("3i")
-"""What Linux says of who is at the other end of a Unix socket: process, user, group."""
+"""The layout of `SO_PEERCRED`, with which Linux identifies the other end of a Unix socket: process, user, group."""
 
 
 def warm_up() -> None:
-    """Import the libraries and the public side of the course, and have the collector never look at them again."""
+    """Import the libraries and the student edition's modules, and freeze them for the garbage collector."""
     import course
 
-    sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # no debugger is needed, and each kernel would import it
     training = () if os.environ.get("COURSE_FIT_POLICY") == "checkpoint" else TRAINING
-    gc.disable()  # to look through all that comes again and again takes a tenth of the time of importing
+    gc.disable()  # collections take a tenth of the time of importing
     for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
         with contextlib.suppress(ImportError):
             import_module(name)
     _ready_to_draw()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
-    gc.freeze()  # each fork would copy the pages of all objects that its collector looks at
+    gc.freeze()  # otherwise each fork copies the pages of all objects that its collector visits
     gc.enable()
 
 
 def _ready_to_draw() -> None:
-    """Keep matplotlib's list of fonts, and have figures become pictures, as where a kernel imports matplotlib itself.
+    """Cache matplotlib's font list, and choose the inline backend, as a kernel does that imports matplotlib itself.
 
-    Said here as the answer is looked up in every installed package.
+    The backend is set here, because finding it searches every installed package.
     """
     matplotlib = sys.modules.get("matplotlib")
     if matplotlib is None:
@@ -98,12 +98,12 @@ def _ready_to_draw() -> None:
 
 
 def serve(address: str, lifeline: int) -> None:
-    """Fork a supervisor for whoever connects, until `lifeline` falls silent."""
+    """Fork a supervisor for each connection until the pipe `lifeline` is closed."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{address}-unready")
         server.listen(64)
-        Path(f"{address}-unready").rename(address)  # what is there listens: who is refused knows that it has ended
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors leave no trace
+        Path(f"{address}-unready").rename(address)  # it listens first: a refusal means that it ended
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors leave no zombies
         while True:
             waiting, _, _ = select.select([server.fileno(), lifeline], [], [])
             if lifeline in waiting:
@@ -115,10 +115,10 @@ def serve(address: str, lifeline: int) -> None:
 
 
 def _is_stranger(connection: socket.socket) -> bool:
-    """Whether the caller is no descendant of this process: no kernel may order another one, outside its sandbox.
+    """Whether the caller is no descendant of this process, because no kernel may order another one without a sandbox.
 
-    Below Landlock's ABI 9 a confined kernel can connect to every socket its user may write to, and a fork knows all
-    that this process knows, this socket's address as well. The caller's process number is the Linux kernel's word.
+    Below Landlock's ABI 9 a confined kernel can connect to every socket its user may write to, and a fork knows this
+    socket's address. The caller cannot forge its process id, which comes from Linux.
     """
     pid, _, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size))
     line = ancestors(pid)
@@ -129,7 +129,7 @@ def _become_supervisor(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _close_others(connection.fileno())  # the lock that tells that the zygote lives is none of the supervisor's
+        _close_others(connection.fileno())  # also the lock that shows that the zygote lives
         Supervisor(Line(connection), become_kernel).serve()
         status = 0
     finally:
@@ -143,7 +143,7 @@ def _close_others(kept: int) -> None:
 
 
 def _public_modules(package: str) -> list[str]:
-    """What a notebook can reach of the course: `data`, `show`, `blocks` and `notebook` with their modules."""
+    """Return the course's modules that notebooks import: those of `data`, `show`, `blocks` and `notebook`."""
     names = ["course.data", "course.show", "course.blocks", "course.notebook", "course.exercise.runner"]
     for part in ("data", "show", "blocks", "notebook"):
         names += [module.name for module in pkgutil.iter_modules([f"{package}/{part}"], f"course.{part}.")]
@@ -151,7 +151,7 @@ def _public_modules(package: str) -> list[str]:
 
 
 def main(folder: Path) -> None:
-    """Import everything, serve, and remove the folder in the end."""
+    """Import everything, serve until the lifeline closes, and remove the folder."""
     lifeline = os.open(folder / LIFELINE, os.O_RDONLY | os.O_NONBLOCK)
     if _is_held(lifeline):
         warm_up()
@@ -160,7 +160,7 @@ def main(folder: Path) -> None:
 
 
 def _is_held(lifeline: int) -> bool:
-    """Whether somebody holds the other end. Where nobody has since this one was opened, to wait would never tell."""
+    """Whether a process holds the other end of the pipe. If none does, `select` may never report that it closed."""
     try:
         return bool(os.read(lifeline, 1))
     except BlockingIOError:

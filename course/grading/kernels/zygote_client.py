@@ -1,4 +1,4 @@
-"""Start a zygote for this process when the first kernel is wanted, and ask it for kernels."""
+"""Start a zygote, the fork server for kernels, when this process needs its first kernel, and get kernels from it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ if sys.platform != "win32":
     import fcntl
 
 PATIENCE = 60.0
-"""Seconds a zygote may take to import everything, and a supervisor to answer."""
+"""Timeout in seconds for a zygote's imports, and for a supervisor's answer."""
 
 ALIVE = "alive"
-"""A file in a zygote's folder, locked as long as it lives: who shares it did not start it, and must know."""
+"""A file in a zygote's folder, locked while the zygote lives, for processes that share the zygote without having
+started it."""
 
 
 class NoKernel(Exception):
-    """A kernel could not be started."""
+    """A kernel that could not be started."""
 
 
 class Handle:
-    """A running kernel: what `subprocess.Popen` is for a program, as far as Jupyter's client asks."""
+    """A running kernel, with those methods of `subprocess.Popen` that Jupyter's client calls."""
 
     stdin = stdout = stderr = None
 
@@ -49,10 +50,10 @@ class Handle:
         self.excess: Excess | None = None
         self.memory, self.cpu = 0, 0.0
         self.lost = False
-        """Whether its supervisor ended without a word of the kernel's end: nothing the notebook can do."""
+        """Whether the supervisor ended without reporting the kernel's end, which no notebook can cause."""
 
     def poll(self) -> int | None:
-        """The exit status, or None while the kernel lives."""
+        """Return the exit status, or None while the kernel lives."""
         while self.returncode is None:
             messages = self._line.hear(0.0)
             for message in messages:
@@ -64,7 +65,7 @@ class Handle:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for the end, at most `timeout` seconds."""
+        """Wait at most `timeout` seconds for the kernel's end, and return its exit status, or None if it lives."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self.poll() is None and (deadline is None or time.monotonic() < deadline):
             for message in self._line.hear(0.05):
@@ -72,7 +73,7 @@ class Handle:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Pass a signal to the kernel and the programs it runs."""
+        """Send a signal to the kernel and the programs it runs."""
         if self.poll() is None:
             self._line.say(signal=int(number))
 
@@ -81,17 +82,17 @@ class Handle:
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Take the kernel down with everything it started, and wait until all of that is gone."""
+        """Kill the kernel and all processes that it started, and wait up to ten seconds until they have ended."""
         if self.poll() is None:
             self._line.say(signal=int(signal.SIGKILL))
             self.wait(5.0)
         deadline = time.monotonic() + 5.0
-        while not self._line.closed and time.monotonic() < deadline:  # its supervisor hangs up when it has killed all
+        while not self._line.closed and time.monotonic() < deadline:  # the supervisor closes it when it has killed all
             self._line.hear(0.05)
         self._line.close()
 
     def cell(self, seconds: float | None) -> None:
-        """A cell begins, which may use that many seconds of processor time."""
+        """Tell the supervisor that a cell begins, which may use that many seconds of processor time."""
         self.poll()
         self.excess = None
         self._line.say(cell=seconds)
@@ -105,7 +106,7 @@ class Handle:
 
 
 class ZygoteClient:
-    """The way to a zygote at `address`; `begin` starts one, several processes may know the way to the same."""
+    """A client of the zygote at the socket `address`, which several processes may share; `begin` starts a zygote."""
 
     def __init__(self, address: str, environment: Mapping[str, str]) -> None:
         self.address, self.environment = address, environment
@@ -115,13 +116,13 @@ class ZygoteClient:
 
     @classmethod
     def begin(cls, environment: Mapping[str, str]) -> ZygoteClient:
-        """Start a zygote for kernels with such an environment; it ends with this process."""
+        """Start a zygote for kernels with such an environment, and return its client. It ends with this process."""
         client = cls(str(Path(tempfile.mkdtemp(prefix="zygote-"), SOCKET)), environment)
         client._begin()
         return client
 
     def mend(self) -> None:
-        """Start another zygote at the same address, should the one that was begun here and listened have ended."""
+        """Restart the zygote at the same address if this client started it and it ended after it had listened."""
         if self.gone and Path(self.address).exists():
             Path(self.address).unlink()
             self._begin()
@@ -132,7 +133,7 @@ class ZygoteClient:
         os.mkfifo(folder / LIFELINE, 0o600)
         self._lifeline = os.fdopen(os.open(folder / LIFELINE, os.O_RDWR | os.O_NONBLOCK), "r+b", buffering=0)
         with (folder / LOG).open("wb") as log, (folder / ALIVE).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the zygote inherits the lock with the open file, and keeps it
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "course.grading.kernels.zygote", str(folder)],
                 env=_at_home(self.environment, folder),
@@ -146,18 +147,18 @@ class ZygoteClient:
 
     @property
     def gone(self) -> bool:
-        """Whether its zygote is known to have ended."""
+        """Whether the zygote was started by this client and has ended."""
         return self.process is not None and self.process.poll() is not None
 
     @property
     def failed_to_start(self) -> bool:
-        """Whether its zygote ended before it listened: another would, too. Of one that was closed nothing is left."""
+        """Whether the zygote ended before it listened, as another would; False if its folder was removed."""
         if Path(self.address).exists() or not Path(self.address).parent.is_dir():
             return False
         return self.gone if self.process is not None else is_free(Path(self.address).with_name(ALIVE))
 
     def kernel(self, order: Order) -> Handle:
-        """A kernel forked from the zygote, which may still have to import everything.
+        """Return a kernel forked from the zygote, once the zygote has imported everything.
 
         Raises:
             NoKernel: the zygote or the kernel's supervisor failed; the message says how.
@@ -180,11 +181,11 @@ class ZygoteClient:
             time.sleep(0.02)
 
     def close(self) -> None:
-        """End the zygote and every kernel of its, if it was begun here."""
+        """End the zygote, if this client started it, and remove its folder."""
         if self.process is None or self._lifeline is None:
             return
         self._lifeline.close()
-        self.process.terminate()  # it may still be importing, and not see its lifeline
+        self.process.terminate()  # while it imports, it does not watch its lifeline
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(2.0)
         self.process.kill()
@@ -199,7 +200,7 @@ class ZygoteClient:
 
 
 def is_free(lock: Path) -> bool:
-    """Whether no process holds the file `lock` locked; so it is where there is no such file."""
+    """Whether no process holds a lock on the file `lock`; True if there is no such file."""
     try:
         with lock.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -215,22 +216,22 @@ VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JU
 
 
 def key_of(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """What kernels of one zygote have in common; of the path Jupyter's libraries make longer as they are imported."""
+    """Return the variables that kernels of one zygote share; not `PATH`, which Jupyter's libraries extend on import."""
     return frozenset((name, value) for name, value in environment.items() if name not in (*VARYING, "PATH"))
 
 
 def _at_home(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The kernels' environment with a home of the zygote's own, and without a judge."""
+    """Return the kernels' environment with the zygote's own home folder, and without a judge."""
     common = {name: value for name, value in environment.items() if name not in VARYING}
     home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "HF_HOME"), str(folder))
     return {**common, **home, "MPLCONFIGDIR": str(matplotlib_folder(folder))}
 
 
 def cold_kernel(order: Order) -> Handle:
-    """A kernel started as a program of its own, with the same sandbox and the same supervisor.
+    """Return a kernel started as a new program, with the same sandbox and the same supervisor.
 
     Raises:
-        NoKernel: its supervisor failed.
+        NoKernel: the kernel's supervisor failed.
     """
     connection, theirs = socket.socketpair()
     with theirs:
@@ -247,7 +248,7 @@ def cold_kernel(order: Order) -> Handle:
 
 
 def _import_path() -> str:
-    """Where a program of ours finds the course; never the folder it is started in, which a notebook would see, too."""
+    """Return a `PYTHONPATH` on which a subprocess finds the course, without relative paths."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     places = [*(place for place in given if Path(place).is_absolute()), str(Path(course.__file__).parents[1])]
     return os.pathsep.join(dict.fromkeys(places))
@@ -271,7 +272,7 @@ _lock = threading.Lock()
 
 
 def zygote_for(environment: Mapping[str, str]) -> ZygoteClient:
-    """This process's client of a zygote for kernels with such an environment; only the last one is kept."""
+    """Return this process's client of a zygote for kernels with such an environment, and close an earlier one."""
     with _lock:
         lost = bool(known_zygotes) and known_zygotes[-1].gone and not known_zygotes[-1].failed_to_start
         if not known_zygotes or lost or known_zygotes[-1].key != key_of(environment):
@@ -281,14 +282,14 @@ def zygote_for(environment: Mapping[str, str]) -> ZygoteClient:
 
 
 def share(held: ZygoteClient) -> None:
-    """Have this process ask for its kernels where another began a zygote."""
+    """Have this process get its kernels from a zygote that another process started."""
     with _lock:
         close_all()
         known_zygotes.append(held)
 
 
 def close_all() -> None:
-    """End every zygote that was begun here."""
+    """End every zygote that this process started."""
     while known_zygotes:
         known_zygotes.pop().close()
 
