@@ -1,1 +1,1 @@
-"""The processes that execute: on this machine, or on a Dask cluster."""
+"""Execute tasks in worker processes on this machine, or on a Dask cluster."""

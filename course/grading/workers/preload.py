@@ -1,4 +1,4 @@
-"""Import on one thread what a worker needs; the server that workers are forked from does so once for all of them."""
+"""Import on one thread what a worker needs; the fork server does so once for all workers."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 for name in ("course.grading.execution.execute", "course.judge.session", "IPython.paths"):
     import_module(name)
-gc.freeze()  # each fork would copy the pages of all objects that its collector looks at
+gc.freeze()  # otherwise each fork copies the pages of all objects that its collector visits

@@ -1,7 +1,7 @@
-"""Executes tasks many at a time, on this machine's cores or on a Dask cluster: one path for both.
+"""Execute many tasks in parallel, on this machine's cores or on a Dask cluster, with the same code for both.
 
-A task goes out as bytes and comes back as bytes. A worker that dies, and an execution that failed by a fault of the
-machine, cost another attempt and never a grade.
+A worker gets a task as bytes and returns an outcome as bytes. After a worker's death or a fault of the machine the task
+is tried again, so neither costs a grade.
 """
 
 from __future__ import annotations
@@ -32,52 +32,52 @@ from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_si
 from course.grading.problem import Problem
 
 FORKS = sys.platform == "linux"
-"""Whether workers and kernels are forked; elsewhere each is begun anew."""
+"""Whether workers and kernels are forked, as on Linux; on other systems each is a new process."""
 
 PRELOAD = "course.grading.workers.preload"
-"""What workers need: imported once, by the server that they are forked from, or by each worker."""
+"""The module that imports what workers need, in the fork server or else in each worker."""
 
 log = logging.getLogger(__name__)
 
 EXPECTED = "expected"
-"""Where, in a crew's folder, the keys to judge with are shared."""
+"""The folder, in a worker pool's own folder, in which workers share the expected answers."""
 
 ATTEMPTS = 3
-"""How often work is tried when the grading machine fails."""
+"""How many times a task is tried if the grading machine fails."""
 
 
 PAUSES = (0.1, 1.0, 5.0)
-"""Seconds until workers are begun anew that could not be begun: a server that was killed takes a while to be gone."""
+"""Seconds before each retry of starting workers, because a fork server that was killed takes a while to end."""
 
 ROOM = 2**30
-"""Bytes of memory a worker is counted with: what the hungriest solved notebook of the course takes."""
+"""Bytes of memory reserved for each worker: the peak of the course's largest solved notebook."""
 
 
 def most_workers() -> int:
-    """How many workers begin where nobody says: one for each core, or fewer where they would not have `ROOM`."""
+    """Return the default number of workers: one for each core, or fewer if memory has not `ROOM` for each."""
     cores, memory = cores_at_hand(), memory_at_hand()
     return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
 
 class Crew(Protocol):
-    """Those who execute."""
+    """A worker pool: local processes or a Dask cluster."""
 
     @property
     def size(self) -> int:
-        """How many tasks they execute at a time."""
+        """How many tasks the pool executes at a time."""
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have a task executed."""
+        """Have a worker execute a task."""
 
     def renew(self) -> None:
-        """Replace workers after some have died."""
+        """Replace the workers after some have died."""
 
 
 def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[str, Task, bytes]]:
-    """Have the crew execute the jobs, never more than two a worker at a time; yields them as they are done.
+    """Yield jobs with their outcomes as the pool finishes them, with at most two jobs for each worker submitted.
 
-    A job that failed `ATTEMPTS` times comes back with an outcome that says why. Where workers die, nobody knows whose
-    work it was: all that was under way is tried again one at a time, and only who fails alone has failed.
+    A job that failed `ATTEMPTS` times has an outcome that says why. When a worker dies, it is unknown which job killed
+    it. So all running jobs are tried again one at a time, and only a job that kills a worker alone counts as failed.
     """
     work = _Work(jobs, crew)
     while work.begin():
@@ -85,7 +85,7 @@ def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[
 
 
 class _Work:
-    """The jobs of a crew: those that run, those to be tried again, and those suspected of killing workers."""
+    """The jobs of a worker pool: running, waiting for a retry, and suspected of killing workers."""
 
     def __init__(self, jobs: Iterable[tuple[str, Task]], crew: Crew) -> None:
         self.crew, self.waiting = crew, iter(jobs)
@@ -96,7 +96,7 @@ class _Work:
         self.tries: Counter[str] = Counter()
 
     def begin(self) -> bool:
-        """Submit what may run just now: a suspect, alone, once all the others are done. Says whether anything runs."""
+        """Submit what may run now, and return whether anything runs. A suspect runs alone, after all running jobs."""
         self.alone = bool(self.suspects) and not self.running
         if self.alone:
             self._submit(self.suspects.popleft())
@@ -106,7 +106,7 @@ class _Work:
         return bool(self.running)
 
     def collect(self) -> Iterator[tuple[str, Task, bytes]]:
-        """Wait until some are done; yields those that need no other attempt."""
+        """Wait until some jobs are done, and yield those that need no retry."""
         done, _ = wait(self.running, return_when=FIRST_COMPLETED)
         own = self.alone or (len(self.running) == 1 and not self.suspects)
         for future in done:
@@ -128,7 +128,7 @@ class _Work:
         return self.again.pop() if self.again else next(self.waiting, None)
 
     def _is_settled(self, name: str, outcome: bytes) -> bool:
-        """Whether an attempt of its own was a job's last."""
+        """Count an attempt of a job, and return whether it was the last."""
         self.tries[name] += 1
         came = Outcome.from_bytes(outcome)
         if came.final or self.tries[name] >= ATTEMPTS:
@@ -138,33 +138,33 @@ class _Work:
 
 
 def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
-    """What came back, and whether workers were lost on the way."""
+    """Return the outcome of a submitted task, and whether a worker died."""
     try:
         return future.result(), False
     except BrokenProcessPool:
         return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
-    except Exception as error:  # noqa: BLE001 - Dask's KilledWorker among them, and whatever a worker could not do
+    except Exception as error:  # noqa: BLE001 - Dask's KilledWorker, or any error of a worker
         fault = advice_for(error) or f"{type(error).__name__}: {error}"
         return Outcome(task.notebook, fault=fault).to_bytes(), False
 
 
 class LocalCrew:
-    """Worker processes on this machine, forked from a server that is a program of its own.
+    """A pool of worker processes on this machine, forked from a fork server, which is a program of its own.
 
-    So nothing of the grader's memory is in them, and what they need is imported once.
+    So workers hold nothing of the grader's memory, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`. They also share a folder, which holds what is expected of
-    answers and whatever they need for a while.
+    They share one zygote for kernels with `environment`. They also share a folder with the expected answers and with
+    their temporary files.
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
         from course.grading.kernels.zygote_client import zygote_for
 
         self.size = size
-        with delay_signals():  # a zygote that is not known yet would not be ended
+        with delay_signals():  # a zygote not yet registered would not be ended
             self.zygote = zygote_for(environment) if environment and FORKS else None
         self._address = (self.zygote.address, environment) if self.zygote and environment else None
-        self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
+        self._folder = tempfile.mkdtemp(prefix="crew-")  # short, because a socket's path is limited
         try:
             Path(self._folder, EXPECTED).mkdir()
             self.pool = self._start()
@@ -173,20 +173,20 @@ class LocalCrew:
             raise
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have a task executed by one of the processes.
+        """Have a worker process execute a task.
 
         Raises:
-            Fault: none can be begun.
+            Fault: no worker process can be started.
         """
         if self.zygote:
             self.zygote.mend()
         for seconds in (*PAUSES, None):
             try:
-                with delay_signals():  # a process that is begun halfway is nobody's to end
+                with delay_signals():  # a signal now would leave a process that nothing ends
                     if FORKS:
                         begin_server()
                     future = self.pool.submit(execute_task, task)
-            except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
+            except (BrokenProcessPool, EOFError, ConnectionError):  # the fork server may have ended
                 if seconds is not None:
                     time.sleep(seconds)
                     self._begin_anew()
@@ -195,17 +195,17 @@ class LocalCrew:
         raise Fault("worker processes end as soon as they start, perhaps because memory is short. Use fewer --workers")
 
     def renew(self) -> None:
-        """Start all processes anew, unless that happened since they broke."""
+        """Restart all processes if one has died and they were not restarted since."""
         if getattr(self.pool, "_broken", False):
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Other processes from here on; what the former had to do is for them to do, or to fail at."""
+        """Replace the pool by a new one. Tasks submitted to the old one finish or fail there."""
         self.pool.shutdown(wait=False)
         self.pool = self._start()
 
     def close(self, at_once: bool = False) -> None:
-        """End the processes, when they are done or `at_once`."""
+        """End the processes, when their tasks are done or `at_once`, then the zygote, and remove the folder."""
         if at_once:
             for process in multiprocessing.active_children():
                 process.kill()
@@ -226,9 +226,9 @@ class LocalCrew:
 
 
 def begin_early(environment: dict[str, str]) -> None:
-    """Begin the server of a crew to come, and the zygote of kernels with such an environment, while this process reads.
+    """Start the fork server and the zygote for such an environment in the background, before the pool is made.
 
-    A crew whose kernels have another environment begins another zygote.
+    A pool whose kernels have another environment starts another zygote.
     """
     from course.grading.kernels.zygote_client import zygote_for
 
@@ -240,14 +240,14 @@ def begin_early(environment: dict[str, str]) -> None:
 
 
 def begin_server() -> None:
-    """Begin the server that workers are forked from, unless it runs.
+    """Start the fork server for workers, unless it runs.
 
-    A terminal sends Ctrl-C to every process. The server would end with a traceback while it imports. So it begins with
-    SIGINT blocked, and its workers unblock it (`_begin`). This process hears Ctrl-C just afterwards.
+    A terminal sends Ctrl-C to every process, and a server that is importing would end with a traceback. So it starts
+    with SIGINT blocked, and its workers unblock it (`_begin`). This process receives a Ctrl-C afterwards.
     """
     from multiprocessing import forkserver, resource_tracker
 
-    resource_tracker.ensure_running()  # else the next call begins it, and that unblocks SIGINT
+    resource_tracker.ensure_running()  # otherwise the next call starts it, which unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
@@ -256,7 +256,7 @@ def begin_server() -> None:
 
 
 def _context() -> Any:
-    """Return how worker processes begin: where processes can be forked, from a server that has imported `PRELOAD`."""
+    """Return the multiprocessing context: a fork server that imports `PRELOAD`, or "spawn" if `FORKS` is False."""
     context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
     if FORKS:
         context.set_forkserver_preload([PRELOAD])
@@ -264,22 +264,22 @@ def _context() -> Any:
 
 
 ANSWERS_WITHIN = 10.0
-"""Seconds that a Dask scheduler may take to answer."""
+"""Timeout in seconds for the answer of a Dask scheduler."""
 
 REACHED_WITHIN = 2.0
-"""Seconds that a connection to a Dask worker may take."""
+"""Timeout in seconds for a connection to a Dask worker."""
 
 KEPT_MESSAGES = 8
-"""Messages to each worker of which Dask keeps copies, for its developers: a thousand by default, with submissions."""
+"""Messages to each worker that Dask logs; its default, a thousand, would hold that many submissions in memory."""
 
 KNOWN_FOR = 1.0
-"""Seconds for which the size of a cluster is not asked for again."""
+"""Seconds for which the size of a cluster is cached."""
 
 
 class DaskCrew:
-    """The workers of a Dask cluster, by the address of its scheduler.
+    """A pool of the workers of a Dask cluster, by the address of its scheduler.
 
-    The scheduler passes tasks on. Results come from the workers directly, unless they cannot be reached from here.
+    The scheduler passes tasks on. Results come directly from the workers if this machine can connect to them.
     """
 
     def __init__(self, address: str) -> None:
@@ -290,11 +290,11 @@ class DaskCrew:
             raise Problem('a scheduler needs Dask. Run pip install "sequence-course[cluster]"') from error
         try:
             _keep_few_messages()
-            get_address_host_port(address)  # a client of an address without a port does not come to an end
+            get_address_host_port(address)  # a client hangs on an address without a port
             self._client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
-        with suppress(Exception):  # a scheduler that cannot import the course goes on as it is
+        with suppress(Exception):  # a scheduler without the course keeps its setting
             self._client.run_on_scheduler(_keep_few_messages)
         self._client.direct_to_workers = self._reaches_workers()
         self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)
@@ -302,20 +302,20 @@ class DaskCrew:
 
     @property
     def size(self) -> int:
-        """How many tasks the cluster executes at a time just now; at least one, as workers may still be coming."""
+        """How many tasks the cluster executes at a time now; at least one, because workers may still be starting."""
         if time.monotonic() - self._asked >= KNOWN_FOR:
             self._size, self._asked = sum(self._client.nthreads().values()), time.monotonic()
         return max(1, self._size)
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have a task executed somewhere on the cluster."""
+        """Have a worker of the cluster execute a task."""
         return self._executor.submit(execute_task, task)
 
     def renew(self) -> None:
-        """Dask brings its own workers back."""
+        """Do nothing, because Dask restarts its own workers."""
 
     def _reaches_workers(self) -> bool:
-        """Whether a worker of the cluster can be connected to from here; not so where none has come yet."""
+        """Whether this process can connect to a worker of the cluster; False if none has started yet."""
         from distributed.comm.core import connect
 
         async def reach(address: str) -> None:
@@ -331,13 +331,13 @@ class DaskCrew:
         return True
 
     def close(self, at_once: bool = False) -> None:
-        """Leave the cluster to others."""
+        """Disconnect from the cluster, when its tasks are done or `at_once`."""
         self._executor.shutdown(wait=not at_once)
         self._client.close()
 
 
 def _keep_few_messages(dask_scheduler: Any = None) -> None:
-    """Have this process, and all connections of the scheduler that runs in it, keep few messages from here on."""
+    """Limit the log of messages that Dask keeps in this process and, in a scheduler, for each open connection."""
     import dask
 
     dask.config.set({"distributed.admin.low-level-log-length": KEPT_MESSAGES})
@@ -349,12 +349,12 @@ def _keep_few_messages(dask_scheduler: Any = None) -> None:
 def crew(
     workers: int, scheduler: str | None = None, environment: Callable[[], dict[str, str]] | None = None
 ) -> Iterator[LocalCrew | DaskCrew]:
-    """A crew for as long as the `with` block; whatever ends it early ends the work at once.
+    """Make a worker pool for the `with` block. An exception in the block ends the running tasks at once.
 
     Args:
-        workers: processes on this machine.
+        workers: the number of processes on this machine.
         scheduler: the address of a Dask scheduler, to be used instead.
-        environment: what the kernels of a local crew have in common.
+        environment: returns the variables that the kernels of a local pool share.
     """
     made = DaskCrew(scheduler) if scheduler else LocalCrew(workers, environment() if environment else None)
     try:
@@ -367,7 +367,7 @@ def crew(
 
 
 def execute_task(task: bytes) -> bytes:
-    """What a worker does with a task: execute it on one thread and return its outcome."""
+    """Execute a task in a worker, on one thread, and return its outcome."""
     import torch
 
     from course.grading.execution.execute import execute
@@ -377,10 +377,10 @@ def execute_task(task: bytes) -> bytes:
 
 
 def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None, folder: str) -> None:
-    """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
+    """Set up a worker: the grader's environment and signals, an end with the grader, imports, the shared zygote."""
     os.environ.clear()
     os.environ.update(variables)
-    signal.signal(signal.SIGINT, do_nothing)  # a terminal sends it to everybody: the grader says when it is over
+    signal.signal(signal.SIGINT, do_nothing)  # sent by a terminal to all; the grader ends its workers
     if FORKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     end_with_parent(Path(folder))
@@ -394,7 +394,7 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
 
 
 def end_with_parent(folder: Path | None = None) -> None:
-    """End this process as soon as the grader that began it has ended, perhaps by a kill, and remove `folder` before."""
+    """End this process when the grader that started it has ended, also by a kill, and remove `folder` before."""
     parent: Any = multiprocessing.parent_process()
 
     def end() -> None:
