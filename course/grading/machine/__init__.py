@@ -1,1 +1,1 @@
-"""The machine that grades: its memory and cores, its faults, its signals, and `course doctor`."""
+"""Know the grading machine: its memory and cores, its faults, its signals, and `course doctor`."""

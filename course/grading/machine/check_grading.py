@@ -1,4 +1,4 @@
-"""Looks at what only an instructor has, `course.toml` and the sandbox, for `course doctor`."""
+"""Check what only an instructor has, `course.toml` and the sandbox, for `course doctor`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course.grading.machine.finding import Finding
 
 
 def own_course(folder: Path) -> Iterator[Finding]:
-    """For instructors: can the `course.toml` of a course of their own be followed?"""
+    """Check that `course.toml` can be read; yield nothing without one, or for the copy in a student edition."""
     from course.outline import Faulty, find_outline
 
     try:
@@ -27,9 +27,9 @@ def own_course(folder: Path) -> Iterator[Finding]:
 
 
 def sandbox() -> Iterator[Finding]:
-    """For instructors: what stands between a student's code and this machine?"""
+    """Check which sandbox isolates students' code on this machine."""
     if find_spec("zmq") is None:
-        return  # told among the packages
+        return  # reported by `packages`
     from course.grading.sandbox.probe import strongest
 
     tier = strongest()

@@ -1,4 +1,4 @@
-"""Looks at JupyterLab, its widgets and the kernel called python3 for `course doctor`."""
+"""Check JupyterLab, its widgets and the kernel called python3 for `course doctor`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from course.grading.machine.finding import Finding
 _KERNEL = f"{sys.executable} -m ipykernel install --sys-prefix"
 
 _OWN = {"python", f"python{sys.version_info[0]}", f"python{sys.version_info[0]}.{sys.version_info[1]}"}
-"""Programs that Jupyter does not look for: it starts the Python that it runs on itself."""
+"""Names of Python in a kernel's command for which Jupyter starts the Python that it runs on."""
 
 
 def jupyter() -> Iterator[Finding]:
-    """Is there a notebook server, and can it show widgets?"""
+    """Check that JupyterLab is installed and can show widgets."""
     try:
         version = metadata.version("jupyterlab")
     except metadata.PackageNotFoundError:
@@ -36,7 +36,7 @@ def jupyter() -> Iterator[Finding]:
 
 
 def widgets_extension(folders: Iterable[Path], disabled: Iterable[str]) -> Finding:
-    """Is JupyterLab's part of ipywidgets in one of its extension `folders`, of the right generation, and enabled?"""
+    """Check that an extension for ipywidgets is in JupyterLab's extension `folders`, new enough, and enabled."""
     name = "@jupyter-widgets/jupyterlab-manager"
     described = [path for folder in folders if (path := folder / name / "package.json").is_file()]
     advice = 'pip install "jupyterlab_widgets>=3" in the environment that starts JupyterLab, then start it again'
@@ -62,7 +62,7 @@ def _extension_folders() -> list[str]:
 
 
 def _disabled() -> list[str]:
-    """JupyterLab's disabled extensions, as its page_config.json files say."""
+    """Return JupyterLab's disabled extensions, from its page_config.json files."""
     if find_spec("jupyter_core") is None:
         return []
     from jupyter_core.paths import jupyter_config_path
@@ -79,7 +79,7 @@ def _disabled() -> list[str]:
 
 
 def kernel() -> Iterator[Finding]:
-    """Does the kernel called python3 run the Python that has the course?"""
+    """Check that the kernel called python3 runs the Python of this environment."""
     if find_spec("ipykernel") is None:
         yield Finding("wrong", "kernel", "ipykernel is not installed", "pip install ipykernel")
         return
@@ -102,6 +102,6 @@ def kernel() -> Iterator[Finding]:
 
 
 def _same_environment(program: str) -> bool:
-    """Whether `program` is this environment's Python: links are not followed, as environments share a Python."""
+    """Whether `program` is this environment's Python. Links are not followed, because environments share a Python."""
     here, there = Path(sys.executable).absolute(), Path(program).absolute()
     return here == there or here.parent == there.parent

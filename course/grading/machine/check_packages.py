@@ -1,4 +1,4 @@
-"""Looks at Python and the packages of this environment for `course doctor`."""
+"""Check Python and the packages of this environment for `course doctor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DISTRIBUTION = "sequence-course"
 
 
 def python() -> Iterator[Finding]:
-    """Is this a Python that the course declares?"""
+    """Check that this version of Python is one that the course supports."""
     version = platform.python_version()
     said = f"{version} on {platform.system()} {platform.machine()}, {sys.executable}"
     wanted = _about("Requires-Python")
@@ -27,7 +27,7 @@ def python() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """Are the libraries here that notebooks use, and, with the hidden tests installed, those of grading?"""
+    """Check the libraries that notebooks need and, if the hidden tests are installed, those that grading needs."""
     if find_spec("packaging") is None:
         yield Finding(
             "wrong", "packages", "not even packaging is installed", "Install the course's wheel again with pip"
@@ -53,7 +53,7 @@ def packages() -> Iterator[Finding]:
 
 
 def _package(line: str, extras: Sequence[str]) -> tuple[Kind, str] | None:
-    """How it is about one required package, given as in the metadata; nothing if it is not for us."""
+    """Return the finding on one line of the required packages, or None if its marker does not apply."""
     from packaging.requirements import Requirement
 
     wanted = Requirement(line)
@@ -70,7 +70,7 @@ def _package(line: str, extras: Sequence[str]) -> tuple[Kind, str] | None:
 
 
 def fits(version: str, wanted: str) -> bool:
-    """Whether a version is in a range; where nobody can tell, it is."""
+    """Whether a version is in a range; True without `packaging`, which reads ranges."""
     if find_spec("packaging") is None:
         return True
     from packaging.specifiers import SpecifierSet

@@ -1,4 +1,4 @@
-"""Looks at memory, disk and the folders that notebooks write to, for `course doctor`."""
+"""Check memory, disk and the folders that notebooks write to, for `course doctor`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from course.grading.machine.finding import GIB, Finding, Kind
 
 LITTLE_DISK, NO_DISK = 2.0, 0.3
-"""GiB: an assignment leaves some megabytes and the corpora's cache some tens; under the second, saving may fail."""
+"""GiB. An assignment takes some megabytes and the cache of corpora some tens; below `NO_DISK`, saving may fail."""
 LITTLE_MEMORY, NO_MEMORY = 2.0, 1.0
-"""GiB: every notebook of the course runs within 1.5 GB, and JupyterLab takes its part."""
+"""GiB. Every notebook of the course runs within 1.5 GB, and JupyterLab needs some more."""
 
 
 def memory(size: float) -> Finding:
-    """Are `size` bytes of memory enough? Nothing is said of an unknown size, which is 0."""
+    """Check that `size` bytes of memory are enough; 0 means an unknown size, which gets a note."""
     if not size:
         return Finding("note", "memory", "unknown", f"Notebooks need about {LITTLE_MEMORY:.0f} GiB")
     said = f"{size / GIB:.1f} GiB"
     if size < NO_MEMORY * GIB:
         return Finding("wrong", "memory", said, f"Notebooks need about {LITTLE_MEMORY:.0f} GiB. Use Binder or Colab")
-    if size < LITTLE_MEMORY * GIB * 0.95:  # what a machine sold with 2 GB has left
+    if size < LITTLE_MEMORY * GIB * 0.95:  # as much as a machine with 2 GB reports
         return Finding(
             "note", "memory", said, "Open one notebook at a time, and shut its kernel down when you leave it"
         )
@@ -29,7 +29,7 @@ def memory(size: float) -> Finding:
 
 
 def disk(folder: Path, free: float) -> Finding:
-    """Are `free` bytes enough for what working in `folder` leaves there?"""
+    """Check that `free` bytes are enough for the files that notebooks write in `folder`."""
     said = f"{free / GIB:.1f} GiB free in {folder}"
     if free < NO_DISK * GIB:
         return Finding("wrong", "disk", said, "Make room, or a notebook that cannot be saved is lost")
@@ -39,7 +39,7 @@ def disk(folder: Path, free: float) -> Finding:
 
 
 def writable(folder: Path) -> Iterator[Finding]:
-    """Can notebooks, checkpoints and the corpora's cache be written where they go?"""
+    """Check that the folder of the notebooks and the cache of corpora can be written."""
     from course.data.cache import cache_folder
 
     if not _is_folder(folder):
@@ -63,12 +63,12 @@ def writable(folder: Path) -> Iterator[Finding]:
 
 
 def existing(folder: Path) -> Path:
-    """A folder, or the first above it that is there and may be looked at."""
+    """Return a folder, or else the nearest folder above it that exists and can be accessed."""
     return next(place for place in (folder.absolute(), *folder.absolute().parents) if _is_folder(place))
 
 
 def _is_folder(place: Path) -> bool:
     try:
         return place.is_dir()
-    except OSError:  # it lies in one that may not be looked into
+    except OSError:  # a folder above it may not be accessed
         return False

@@ -1,4 +1,4 @@
-"""Looks at torch and accelerators for `course doctor`."""
+"""Check torch and accelerators for `course doctor`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ print(json.dumps(found))
 
 
 def torch_works() -> Iterator[Finding]:
-    """Does torch compute here, and on what? Asked in another process: a broken one takes its process with it."""
+    """Check that torch computes, and on which devices, in a subprocess, because a broken torch can crash it."""
     if find_spec("torch") is None:
-        return  # told among the packages
+        return  # reported by `packages`
     try:
         done = subprocess.run([sys.executable, "-c", _TORCH], capture_output=True, text=True, timeout=180)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -46,7 +46,7 @@ def torch_works() -> Iterator[Finding]:
 
 
 def about_torch(found: dict[str, Any]) -> Iterator[Finding]:
-    """What to say of torch's answers."""
+    """Yield the findings from what the subprocess printed about torch and its devices."""
     threads = f"{found['threads']} thread{'s' * (found['threads'] != 1)}"
     if found["right"]:
         yield Finding("fine", "torch", f"{found['version']} computes on the CPU with {threads}")

@@ -1,4 +1,4 @@
-"""Looks at the user's home folder for `course doctor`."""
+"""Check the user's home folder for `course doctor`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from course.grading.machine.finding import Finding
 
 
 def has_home() -> bool:
-    """Whether this user has a home folder, by `HOME` or by the system's list of users. Jupyter starts with none."""
+    """Whether `HOME` or the system's list of users names a home folder, without which Jupyter does not start."""
     try:
         return bool(Path("~").expanduser())
     except RuntimeError:
@@ -17,7 +17,7 @@ def has_home() -> bool:
 
 
 def home() -> Iterator[Finding]:
-    """Is there a home folder? Nothing is said of one that is there."""
+    """Check that there is a home folder; yield nothing if there is."""
     if not has_home():
         said = "HOME is not set, and the system does not know this user, so JupyterLab cannot start"
         yield Finding("wrong", "home", said, "Set HOME to a folder of your own")

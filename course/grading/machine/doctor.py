@@ -1,6 +1,6 @@
-"""`course doctor`: looks at this machine as the course will meet it, and says what is fine, what is not, what to do.
+"""`course doctor` checks whether this machine can run the course, and says what is wrong and what to do.
 
-It needs nothing but the standard library: whatever it looks at may be missing or broken.
+It runs with the standard library alone, because any package that it checks may be missing or broken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from course.grading.machine.resources import memory_at_hand
 
 
 def examine(folder: Path) -> list[Finding]:
-    """Everything there is to say about this machine, and about `folder` as the place of the notebooks."""
+    """Return all findings on this machine, and on `folder` as the folder of the notebooks."""
     folder = folder.absolute()
     looks: list[Callable[[], Iterable[Finding]]] = [
         python,
@@ -40,7 +40,7 @@ def examine(folder: Path) -> list[Finding]:
 
 
 def report(findings: Sequence[Finding]) -> str:
-    """The findings as lines, and the verdict below."""
+    """Return the findings as lines, with a summary at the end."""
     wrong, notes = (sum(finding.kind == kind for finding in findings) for kind in ("wrong", "note"))
     plural = "thing" if wrong == 1 else "things"
     verdict = f"{wrong} {plural} to fix." if wrong else "Everything the course needs is here."
@@ -49,7 +49,7 @@ def report(findings: Sequence[Finding]) -> str:
 
 
 def diagnose(folder: Path) -> int:
-    """Print the report, and return the exit status: 1 when something is wrong."""
+    """Print the report, and return the exit status, which is 1 if something is wrong."""
     findings = examine(folder)
     print(report(findings))
     return int(any(finding.kind == "wrong" for finding in findings))

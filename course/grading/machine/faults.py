@@ -1,4 +1,4 @@
-"""Faults of the grading machine, each with a sentence that says what happened and what to do."""
+"""Recognise faults of the grading machine, and say for each what happened and what to do."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from course.grading.problem import Problem
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FULL_TEXTS = ("No space left on device", "Disk quota exceeded")
-"""The same, as every library's error says it, whatever it is called."""
+"""The messages of these errors, which libraries repeat in errors of other types."""
 
 FORBIDDEN = (errno.EACCES, errno.EPERM)
 
 NO_ROOM = 2**20
-"""Free bytes of a disk that is called full where an error does not say which one is."""
+"""Free bytes below which a disk counts as full, for errors that do not name the disk."""
 
 FILES = "no more files can be opened. Allow more with `ulimit -n 4096`, or use fewer --workers"
 PROCESSES = "no more processes or threads can be started. Allow more with `ulimit -u`, or use fewer --workers"
 MEMORY = "there is no memory left. Use fewer --workers, or close other programs"
 
 SHORT = {errno.EMFILE: FILES, errno.ENFILE: FILES, errno.EAGAIN: PROCESSES, errno.ENOMEM: MEMORY}
-"""What the system has too little of, by the numbers of its errors."""
+"""The sentence on each resource that the system can run out of, by errno."""
 
 GRADEBOOK = {
     ("locked",): "another program has locked the gradebook. Wait until it has saved, or close it (formgrader?)",
@@ -41,34 +41,34 @@ GRADEBOOK = {
     "away and grade again, which loses the points given by hand",
     ("disk I/O",): "the gradebook's disk fails to read or write. Check whether it is full, or broken",
 }
-"""What to do about an error of SQLite's, by words of it."""
+"""The sentence on each error of SQLite, by words in its message."""
 
 
 class Fault(Problem):
-    """Something is wrong with the machine and not with anybody's work: what is done is kept, and it can go on later."""
+    """A fault of the machine, not of a submission: finished results are kept, and grading can continue later."""
 
 
 def demand_short_names() -> None:
-    """Refuse a folder for temporary files in whose folders no socket could be made, as their paths are limited.
+    """Check that the temporary folder's path is short enough for sockets below it, whose paths are limited.
 
     Raises:
-        Problem: its path is too long.
+        Problem: the path is too long.
     """
     if (length := len(str(tempfile.gettempdir()).encode())) > LONGEST:
         raise Problem(_too_long(f" ({length} characters, at most {LONGEST})"))
 
 
 LONGEST = 107 - len("/crew-12345678/judge-12345678/socket")
-"""Bytes of the path of the folder for temporary files: the path of a socket in a folder of its folders has 107."""
+"""Bytes of the temporary folder's path at most, because the path of a socket two folders below may have 107."""
 
 
 def stops_all(error: BaseException | None) -> bool:
-    """Whether an error is a fault of the machine that everybody else's work would meet as well."""
+    """Whether an error is a fault of the machine that every other submission would meet, too."""
     return bool(advice_for(error)) and not (isinstance(error, OSError) and error.errno in FORBIDDEN)
 
 
 def advice_for(error: BaseException | None) -> str:
-    """What is wrong with the machine and what to do, or nothing where `error` is none of its faults."""
+    """Return a sentence on what is wrong with the machine and what to do, or "" if `error` is not its fault."""
     if isinstance(error, OSError):
         return _of_the_system(error)
     if isinstance(error, MemoryError):
@@ -82,8 +82,8 @@ def advice_for(error: BaseException | None) -> str:
 
 
 def _of_the_system(error: OSError) -> str:
-    """The same of an error of the operating system."""
-    if isinstance(error, shutil.Error):  # of a folder that was copied: what happened to each file
+    """Return the sentence of `advice_for` on an error of the operating system, or ""."""
+    if isinstance(error, shutil.Error):  # a copied folder's error, with a list of its files' errors
         error = _first(error)
     where = str(error.filename2 or error.filename or "")
     if error.errno in FULL:
@@ -102,7 +102,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _first(error: shutil.Error) -> OSError:
-    """The first of the errors that copying a folder met, of which it keeps the texts."""
+    """Return the first error of copying a folder, rebuilt from its text, because `shutil.Error` keeps only texts."""
     several = error.args[0] if error.args and isinstance(error.args[0], list) else []
     for _, target, said in several[:1]:
         number = next((number for number in (*FULL, errno.EROFS, *FORBIDDEN) if f"[Errno {number}]" in said), errno.EIO)
@@ -111,7 +111,7 @@ def _first(error: shutil.Error) -> OSError:
 
 
 def full_places() -> Iterator[Path]:
-    """Those of the folders that grading writes to whose disks are full."""
+    """Yield those folders that grading writes to whose disks are full."""
     for place in dict.fromkeys([Path.cwd(), _temporary(), cache_folder()]):
         while not place.is_dir() and place != place.parent:
             place = place.parent
@@ -120,7 +120,7 @@ def full_places() -> Iterator[Path]:
 
 
 def _elsewhere(places: list[str]) -> str:
-    """The variable that names another folder, where all of `places` are in the folder that it names."""
+    """Return advice to set `TMPDIR` or `COURSE_CACHE` if all `places` lie in the folder that it names, else ""."""
     for variable, folder, inside in (("TMPDIR", _temporary(), OURS), ("COURSE_CACHE", cache_folder(), ("",))):
         if places and all(_lies_in(place, folder, inside) for place in places):
             return f", or set {variable} to another folder"
@@ -128,11 +128,11 @@ def _elsewhere(places: list[str]) -> str:
 
 
 OURS = ("course-", "crew-", "judge-", "probe-", "zygote-", "tmp", "pymp-")
-"""What the folders that grading makes among the temporary ones begin with: a whole course may lie beside them."""
+"""Prefixes of the temporary folders that grading makes; other folders beside them may be a whole course."""
 
 
 def _lies_in(place: str, folder: Path, inside: tuple[str, ...]) -> bool:
-    """Whether a place is a folder, or in something in it with a name that begins with one of `inside`."""
+    """Whether `place` is `folder`, or lies in an entry of it whose name begins with one of `inside`."""
     if not place or not Path(place).is_relative_to(folder):
         return False
     below = Path(place).relative_to(folder).parts
@@ -142,7 +142,7 @@ def _lies_in(place: str, folder: Path, inside: tuple[str, ...]) -> bool:
 def _temporary() -> Path:
     try:
         return Path(tempfile.gettempdir())
-    except OSError:  # none that can be written
+    except OSError:  # no temporary folder can be written
         return Path(tempfile.gettempprefix())
 
 
@@ -151,9 +151,9 @@ def _too_long(size: str = "") -> str:
 
 
 def out_of_memory() -> int:
-    """How many processes this machine has killed since it was started because its memory ran out; 0 if it cannot say.
+    """Return how many processes Linux has killed since it started because memory ran out; 0 on other systems.
 
-    Whose they were is not told. A notebook that kills itself just then is executed again, which does it no good.
+    The count does not say which processes. A notebook that kills itself at such a moment is only executed again.
     """
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""One thing that `course doctor` found, and the lines that say so."""
+"""A finding of `course doctor`, and the lines that it prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARKS: dict[Kind, str] = {"fine": "✓", "note": "!", "wrong": "✗"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: `said` is how it is, `advice` what to do about it."""
+    """The result of one check: `what` was checked, `said` describes its state, and `advice` says what to do."""
 
     kind: Kind
     what: str

@@ -1,4 +1,4 @@
-"""Memory: how much there is, which the doctor tells and which bounds the number of workers, and what stays in it."""
+"""Read how much memory and how many cores this process may use, for `course doctor` and the number of workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def memory_at_hand() -> float:
-    """Bytes of memory this process may have: the machine's, or less where a container or a hub says so."""
+    """Return the bytes of memory for this process: the machine's, or the limit of a container or of JupyterHub."""
     sizes = []
     try:
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -23,18 +23,18 @@ def memory_at_hand() -> float:
         except OSError:
             continue
         sizes += [int(text)] if text.isdigit() else []
-    sizes += [int(text) for text in [os.environ.get("MEM_LIMIT", "")] if text.isdigit()]  # as JupyterHub sets it
+    sizes += [int(text) for text in [os.environ.get("MEM_LIMIT", "")] if text.isdigit()]  # JupyterHub sets it
     return float(min(sizes, default=0))
 
 
 CONTAINER = Path("/sys/fs/cgroup")
-"""Where Linux tells a container its limits."""
+"""The folder in which Linux gives a container's limits."""
 
 
 def cores_at_hand() -> int:
-    """The machine's cores, or fewer where this process may use some of them or a share of their time alone.
+    """Return the number of cores, or fewer if this process may use only some of them or a share of their time.
 
-    More workers than that would take each other's time, and a notebook's seconds pass on the clock.
+    More workers than cores would slow each other down, and a notebook's time limit counts wall time.
     """
     cores = [os.cpu_count() or 1]
     if hasattr(os, "sched_getaffinity"):
@@ -43,7 +43,7 @@ def cores_at_hand() -> int:
 
 
 def _shares() -> list[int]:
-    """What the container's limit of processor time comes to in whole cores, if it has one: time by period."""
+    """Return the container's limit of processor time in whole cores (time divided by period), if there is one."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             time, period = " ".join((CONTAINER / name).read_text(encoding="utf-8") for name in names).split()

@@ -1,4 +1,4 @@
-"""`course progress`: at the shell, what `progress()` says of all notebooks."""
+"""`course progress` prints at the shell what `progress()` shows in a notebook, for all notebooks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from course.study_paths import paths_through
 from course.syllabus import TOPICS, Unknown
 
 MOST_NAMED = 4
-"""So many folders with notebooks are named where one has to be chosen."""
+"""The most folders that are listed in the message that asks to choose one."""
 
 
 def find_home(folder: Path) -> Path:
-    """Return the folder of the course's notebooks: `folder`, or else the one above it, or the only one in it.
+    """Return the folder of the course's notebooks: `folder`, or else its parent, or its only subfolder with any.
 
     Raises:
-        Problem: there is no such folder, or several lie in it.
+        Problem: there is no such folder, or several subfolders have notebooks.
     """
     if not folder.is_dir():
         raise Problem(f"{folder} is no folder. Name the one with your notebooks, such as sequence-models")
@@ -42,10 +42,10 @@ def _has_notebooks(folder: Path) -> bool:
 
 
 def choose(name: str, home: Path) -> None:
-    """Remember the path of that name for the map in `home`, or none where the name is empty.
+    """Save which study path the map in `home` shows, or none if `name` is empty.
 
     Raises:
-        Problem: this course has no such path, or nothing can be written in `home`.
+        Problem: this course has no study path of that name, or `home` cannot be written.
     """
     try:
         path_called(name)
@@ -56,7 +56,7 @@ def choose(name: str, home: Path) -> None:
 
 
 def describe(home: Path) -> Sequence[str]:
-    """Return the lines that `course progress` prints of the notebooks in `home`."""
+    """Return the lines that `course progress` prints about the notebooks in `home`."""
     standings, path = {topic.name: standing_of(topic, home) for topic in TOPICS}, path_chosen_in(home)
     lines = [course_map.text(TOPICS, standings, path)]
     if path is None and paths_through(TOPICS):

@@ -1,4 +1,4 @@
-"""Handle the signals that ask a program to end, so that it ends once, with one sentence, and tidies up."""
+"""Handle the signals that end a program, so that it cleans up and ends once, with one sentence."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ENDING = tuple(
     number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
 )
 HANGUP = getattr(signal, "SIGHUP", 1)
-"""The signal that says that a terminal is closed: its number, as Windows has none."""
+"""The number of the signal for a closed terminal, also on Windows, which has no `SIGHUP`."""
 
 Unraisable = Callable[["sys.UnraisableHookArgs"], object]
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGINT came, as of Ctrl-C, or SIGTERM, or SIGHUP, as the terminal is closed."""
+    """The signal SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal was closed), as an exception."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -33,14 +33,14 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def ignore_signals() -> Iterator[None]:
-    """Meanwhile nothing but SIGKILL ends this process: who presses Ctrl-C twice leaves nothing behind either."""
+    """Ignore all ending signals but SIGKILL in the block, so that a second Ctrl-C does not stop the cleanup."""
     with _met_by(do_nothing):
         yield
 
 
 @contextmanager
 def delay_signals() -> Iterator[None]:
-    """Whatever asks this process to end is heard afterwards: for what is soon done and must not be left half done."""
+    """Delay ending signals until the block is done, for short work that must not stay incomplete."""
     came: list[int] = []
     try:
         with _met_by(lambda number, _: came.append(number)):
@@ -52,7 +52,7 @@ def delay_signals() -> Iterator[None]:
 
 @contextmanager
 def _met_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Meanwhile `handler` meets all that asks this process to end; which is the main thread's affair alone."""
+    """Handle ending signals with `handler` in the block; do nothing outside the main thread, which gets the signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -65,11 +65,11 @@ def _met_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None
 
 
 def do_nothing(*_: object) -> None:
-    """A handler that does nothing: programs that are started meanwhile do not inherit it, as they would `SIG_IGN`."""
+    """Do nothing with a signal. Unlike `SIG_IGN`, child programs do not inherit this handler."""
 
 
 def end_politely() -> None:
-    """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
+    """Install `terminate` for all ending signals, except those that the parent process (nohup) has ignored."""
     asked.clear()
     terminals[:] = filter(os.isatty, range(3))
     if signal.getsignal(signal.SIGINT) != terminate:
@@ -80,10 +80,10 @@ def end_politely() -> None:
 
 
 def ended(error: Exception) -> Terminated | None:
-    """The end that was asked for, if `error` came of it.
+    """Return the `Terminated` that caused `error`, or None.
 
-    A library that is interrupted may fail as it tidies up, and C code may drop our exception and fail with another. A
-    terminal that is closed may be met before the signal that says so.
+    An interrupted library may fail in its cleanup, and C code may replace our exception by another. A write to a closed
+    terminal may fail before SIGHUP arrives.
     """
     if asked:
         return Terminated(asked[0])
@@ -94,9 +94,9 @@ def ended(error: Exception) -> Terminated | None:
 
 
 def terminate(number: int, _: object) -> None:
-    """End the command. Whoever asks again meanwhile is not heard: it ends already, and tidies up.
+    """Raise `Terminated` to end the command, and ignore later ending signals while it cleans up.
 
-    Nor is a library heard that was interrupted in the middle of its work and logs what it met (SQLAlchemy does).
+    Logging is disabled, because interrupted libraries log their errors (SQLAlchemy does).
     """
     for other in ENDING:
         if signal.getsignal(other) == terminate:
@@ -109,7 +109,7 @@ def terminate(number: int, _: object) -> None:
 
 
 def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised where an object is thrown away: the end that was asked for there is yet to come."""
+    """Send the signal again if `Terminated` was raised in a destructor, where Python drops exceptions."""
     if not isinstance(lost.exc_value, Terminated):
         otherwise(lost)
         return
@@ -121,14 +121,14 @@ def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
 
 
 def _leave_terminals() -> None:
-    """Write nowhere from now on what was for a terminal: it is gone, and tidying up would fail there."""
+    """Redirect the terminal's streams to /dev/null, because writing to a closed terminal would break the cleanup."""
     with contextlib.suppress(OSError):
         for descriptor in terminals:
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
 
 asked: list[int] = []
-"""The signals that have asked the command to end."""
+"""The ending signals that have arrived."""
 
 terminals: list[int] = []
-"""The descriptors of the standard streams that were a terminal's when the command began."""
+"""The descriptors of the standard streams that were a terminal when the command started."""

@@ -1,4 +1,4 @@
-"""`course start`: the released notebooks in a folder of one's own, and JupyterLab open on their map."""
+"""`course start` copies the released notebooks into a folder and opens JupyterLab on their map."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAP = "index.ipynb"
 
 
 def copy_notebooks(folder: Path) -> tuple[int, int]:
-    """Copy the released notebooks into `folder`, and return how many were copied and how many lay there before.
+    """Copy the released notebooks into `folder`, and return how many were copied and how many were there already.
 
-    What lies there stays as it is, because it may be somebody's work.
+    Existing files are not overwritten, because they may be somebody's work.
 
     Raises:
         Problem: this package holds no notebooks, or `folder` is a file.
@@ -42,7 +42,7 @@ def copy_notebooks(folder: Path) -> tuple[int, int]:
 
 
 def _released() -> Path:
-    """The folder of our released notebooks, in the package or in the repository around it."""
+    """Return the folder of the released notebooks, in the package or in the repository around it."""
     package = Path(course.__file__).parent
     places = [package / NOTEBOOKS, package.parent / "assignments"]
     found = next((place for place in places if (place / MAP).is_file()), None)
@@ -52,7 +52,7 @@ def _released() -> Path:
 
 
 def _files(source: Path) -> list[Path]:
-    """The map, its picture, the rule for assistants, and a notebook for each topic; nothing that lies beside them."""
+    """Return the map, its picture, the rule for assistants, and one notebook for each topic, and no other files."""
     beside = (path for path in source.glob("*") if path.is_file())
     return sorted([*beside, *(path for path in source.glob("*/*.ipynb") if path.stem == path.parent.name)])
 
@@ -62,7 +62,7 @@ def open_map(folder: Path, options: list[str]) -> int:
 
     Args:
         folder: holds the notebooks.
-        options: further ones for JupyterLab.
+        options: further command-line options for JupyterLab.
 
     Raises:
         Problem: JupyterLab is not installed.
@@ -73,7 +73,7 @@ def open_map(folder: Path, options: list[str]) -> int:
         )
     address = f"--LabApp.default_url=/lab/tree/{MAP}"
     command = [sys.executable, "-m", "jupyterlab", address, *options]
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is JupyterLab's, which asks whether to end
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # JupyterLab handles Ctrl-C: it asks whether to end
     try:
         return subprocess.run(command, cwd=folder, check=False).returncode
     finally:

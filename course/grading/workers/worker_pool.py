@@ -64,7 +64,7 @@ class Crew(Protocol):
 
     @property
     def size(self) -> int:
-        """How many tasks the pool executes at a time."""
+        """Return how many tasks the pool executes at a time."""
 
     def submit(self, task: bytes) -> Future[bytes]:
         """Have a worker execute a task."""
@@ -302,7 +302,7 @@ class DaskCrew:
 
     @property
     def size(self) -> int:
-        """How many tasks the cluster executes at a time now; at least one, because workers may still be starting."""
+        """Return how many tasks the cluster executes at a time; at least one, because workers may still be starting."""
         if time.monotonic() - self._asked >= KNOWN_FOR:
             self._size, self._asked = sum(self._client.nthreads().values()), time.monotonic()
         return max(1, self._size)
