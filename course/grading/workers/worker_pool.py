@@ -54,7 +54,7 @@ ROOM = 2**30
 
 
 def most_workers() -> int:
-    """Return the default number of workers: one for each core, or fewer if memory has not `ROOM` for each."""
+    """Return the default number of workers: one for each core, or fewer if memory is short of `ROOM` for each."""
     cores, memory = cores_at_hand(), memory_at_hand()
     return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
