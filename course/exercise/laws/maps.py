@@ -1,4 +1,4 @@
-"""Laws of attention maps, and of rows that are laid out as a picture."""
+"""Laws of attention maps, and of rows that form a two-dimensional grid."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def shares_change(
     because: str = "",
     within: float = 2e-6,
 ) -> str:
-    """In each of the `layers` of maps (L, ..., T, S), `places` share attention otherwise in `of` than in `to`.
+    """Require `places` to share attention differently in `of` and `to`, in each of the `layers` of maps (L, ..., T, S).
 
-    The shares are those that are left where nobody but `places` looks or is looked at.
+    The maps are restricted to the rows and columns of `places` and normalised again.
     """
     first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
     moved = (first - second).abs().flatten(1).amax(1)
@@ -41,7 +41,7 @@ def shares_stay(
     because: str = "",
     within: float = 1e-5,
 ) -> str:
-    """In the `layers` of maps (L, ..., T, S), `places` share attention in `of` as they do in `to`."""
+    """Require `places` to share attention in `of` as in `to`, in the `layers` of maps (L, ..., T, S)."""
     first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
     if agree(first, second, within):
         return ""
@@ -50,7 +50,7 @@ def shares_stay(
 
 @law
 def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: str = "", within: float = 3e-7) -> str:
-    """In each of the `layers` of maps (L, ..., T, S), the T places do not all look at others in the same way."""
+    """Require different attention weights among the T positions, in each of the `layers` of maps (L, ..., T, S)."""
     maps = tensor(outputs[of]).double()[layers]
     apart = (maps - maps.mean(-2, keepdim=True)).abs().flatten(1).amax(1)
     if bool((apart > within).all()):
@@ -60,9 +60,9 @@ def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: 
 
 @law
 def looks_reach_higher(outputs: Outputs, of: str = "out", because: str = "", within: float = 1e-6) -> str:
-    """In maps (L, ..., T, S), some place is looked at harder in a layer than anybody looked at it one layer before.
+    """Require, in maps (L, ..., T, S), a position whose largest weight exceeds its largest weight one layer before.
 
-    Rows of a map that was multiplied by the map before are mixtures of that one's rows, so nothing grows.
+    Products of maps fail this, because their rows are mixtures of the earlier map's rows, so no maximum grows.
     """
     most = tensor(outputs[of]).double().amax(-2)  # (L, ..., S)
     grows = bool((most.diff(dim=0) > within).any())
@@ -71,14 +71,14 @@ def looks_reach_higher(outputs: Outputs, of: str = "out", because: str = "", wit
 
 def _shares(maps: Tensor, places: list[int]) -> Tensor:
     kept = maps[..., places, :][..., places]
-    return (kept / kept.sum(-1, keepdim=True)).nan_to_num()  # where nothing is left, there is nothing to share
+    return (kept / kept.sum(-1, keepdim=True)).nan_to_num()  # rows without any weight become zero
 
 
 @law
 def grid_is_constant(
     outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "", within: float = 1e-5
 ) -> str:
-    """The rows after the first, laid out as `grid` (height, width), do not change along `axis` (0 down, 1 across)."""
+    """Require the rows after the first, as a `grid` (height, width), to be constant along `axis` (0 down, 1 across)."""
     laid = _grid(outputs[of], grid).movedim(axis, 0)
     if agree(laid, laid[:1].expand_as(laid), within):
         return ""
@@ -87,7 +87,7 @@ def grid_is_constant(
 
 @law
 def grid_rises(outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "") -> str:
-    """The rows after the first, laid out as `grid` (height, width), rise from each to the next along `axis`."""
+    """Require the rows after the first, as a `grid` (height, width), to increase strictly along `axis`."""
     laid = _grid(outputs[of], grid).movedim(axis, 0)
     if bool((laid.diff(dim=0) > 1e-4).all()):
         return ""
