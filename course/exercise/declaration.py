@@ -130,7 +130,7 @@ class Exercise:
         return tuple(inspect.signature(self.reference).parameters)
 
     def _seed(self, seed: int, *use: str) -> int:
-        """Derive a seed for one use by hashing, because students' processes see some seeds and must not find the others."""
+        """Derive a seed for one use by hashing. Students' processes see some seeds and must not find the others."""
         return int.from_bytes(hashlib.sha256(":".join((self.name, str(seed), *use)).encode()).digest()[:4], "big")
 
 
