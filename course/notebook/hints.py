@@ -1,4 +1,4 @@
-"""`hint`: the next hint of an exercise or of a written question, one each time."""
+"""`hint`: show the next hint for an exercise or a written question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .keys import answer_key, called, key, passed_over
 
 
 def hint(name: str) -> None:
-    """Shows the next hint for the exercise or the written question `name`; after the last one it begins again.
+    """Show the next hint for the exercise or written question `name`, or the first again after the last.
 
     Raises:
         KeyError: no exercise has that name.
