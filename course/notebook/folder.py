@@ -47,7 +47,7 @@ def note(name: str, **facts: Any) -> None:
 
 
 def read_grades(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the grades of `course grade` for notebooks in a folder: `{"03_rnn": {"score": 25, "points": 26, "at": …}}`.
+    """Return the grades of `course grade` for a folder's notebooks: `{"03_rnn": {"score": 25, "points": 26, "at": …}}`.
 
     `earned` holds the points of each exercise.
     """
