@@ -234,7 +234,17 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 #
 # ### Exercise: `ViT` (about 25 minutes)
 #
-# Keep the positional embeddings as `self.positions`, a parameter of shape `(N + 1, D)` with the `[CLS]` token's in row 0. The pictures below look for it under that name, and they also read the attention map of each layer. All other names are yours to choose. Do not use `blocks.ViT`, since it is the answer itself.
+# Give the parts these names. Published weights come by such names, and so do the weights that the check loads into your model.
+#
+# | name | what it is |
+# |---|---|
+# | `self.project` | an `nn.Linear` from the numbers of a patch to its embedding |
+# | `self.cls` | a parameter of shape `(D,)` for the `[CLS]` token |
+# | `self.positions` | a parameter of shape `(N + 1, D)`, with the `[CLS]` token's positional embedding in row 0 |
+# | `self.layers` | an `nn.ModuleList` of the encoder layers, each with the model's `dropout` |
+# | `self.norm`, `self.classify` | the last norm, and the `nn.Linear` that gives the logits |
+#
+# Only the layers drop numbers in training. `attention_maps` reads images and returns the weights that each layer has left behind. Do not use `blocks.ViT`, since it is the answer itself.
 #
 # The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones hide the digits.
 
@@ -450,7 +460,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 #
 # The positional embeddings form a picture of 4 × 4 pixels with $D$ channels. **Enlarge this picture.** Here is an example with one row and one channel. Two values 0 and 4 become the four values 0, 1, 3, 4 by linear interpolation. The middle of the old row stays the middle of the new one.
 #
-# The same happens along both axes (bilinear or bicubic, as you like). The `[CLS]` token has no place in the picture and keeps its positional embedding.
+# The same happens along both axes, which is called **bilinear** interpolation. The `[CLS]` token has no place in the picture and keeps its positional embedding.
 #
 # ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 

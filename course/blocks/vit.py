@@ -14,8 +14,7 @@ class ViT(nn.Module):
     A convolution makes a patch embedding of each patch. The [CLS] token (`class_word`) comes first, and learned
     positional embeddings (`marks`) are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
     [CLS] token. Every weight but the convolution's belongs to a linear layer, a norm, or the positional embeddings.
-    The feed-forward networks have a ReLU, where the paper and topic 11 have a GELU, because `data.pretrained` was
-    trained with ReLU.
+    The feed-forward networks have a ReLU, where the paper has a GELU.
 
     Args:
         image_size: height and width of an image in pixels.

@@ -25,6 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .encoder_decoder import EncoderLayer
+
 
 def patchify(images: Tensor, p: int) -> Tensor:
     """Square pieces of images (B, C, H, W), row by row: (B, N, C·p·p), each flattened channel first.
@@ -103,7 +105,7 @@ def spectrogram_patches(spec: Tensor, p: int, stride: int) -> Tensor:
 def interpolate_positions(positions: Tensor, new_grid: tuple[int, int]) -> Tensor:
     """Resize positional embeddings (N + 1, D), learned on a square grid, to another grid: (height·width + 1, D).
 
-    The [CLS] token's row stays as it is. The others are resized like the pixels of an image (bicubic).
+    The [CLS] token's row stays as it is. The others are resized like the pixels of an image (bilinear).
 
     Raises:
         ValueError: the N rows after the first make no square.
@@ -114,12 +116,14 @@ def interpolate_positions(positions: Tensor, new_grid: tuple[int, int]) -> Tenso
             f"positions of shape {tuple(positions.shape)} belong to {len(positions) - 1} patches, which make no square"
         )
     picture = positions[1:].T.unflatten(1, (side, side))  # (D, side, side)
-    larger = F.interpolate(picture[None], size=tuple(new_grid), mode="bicubic", align_corners=False)[0]
+    larger = F.interpolate(picture[None], size=tuple(new_grid), mode="bilinear")[0]
     return torch.cat([positions[:1], larger.flatten(1).T])
 
 
 class ViT(nn.Module):
     """A Vision Transformer for square images. A linear layer reads its logits from the [CLS] token.
+
+    Its encoder layers have a ReLU, as in `encoder_decoder`, where the paper has a GELU.
 
     Raises:
         ValueError: the patches do not tile the image, or the heads do not divide the width.
@@ -139,50 +143,33 @@ class ViT(nn.Module):
     ) -> None:
         super().__init__()
         rows, columns = _grid(image_size, image_size, patch)
-        if d_model % n_heads:
-            raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
-        self.patches = nn.Linear(channels * patch**2, d_model)
-        self.cls = nn.Parameter(0.02 * torch.randn(d_model))
+        self.project = nn.Linear(channels * patch**2, d_model)
+        self.cls = nn.Parameter(torch.zeros(d_model))
         self.positions = nn.Parameter(0.2 * torch.randn(rows * columns + 1, d_model))
-        self.layers = nn.ModuleList(_Layer(d_model, n_heads, d_ff, dropout) for _ in range(n_layers))
-        self.drop = nn.Dropout(dropout)
+        layers = (EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre") for _ in range(n_layers))
+        self.layers = nn.ModuleList(layers)
         self.norm = nn.LayerNorm(d_model)
         self.classify = nn.Linear(d_model, classes)
 
     def forward(self, images: Tensor) -> Tensor:
         """images (B, C, H, W) -> logits (B, classes)."""
-        words, _ = self._read(images)
-        return self.classify(self.norm(words[:, 0]))
+        z = self.tokens(images)
+        for layer in self.layers:
+            z = layer(z)
+        return self.classify(self.norm(z[:, 0]))
 
     def attention_maps(self, images: Tensor) -> Tensor:
         """Attention weights of each layer: (n_layers, B, h, N + 1, N + 1), with the [CLS] token at position 0."""
-        _, maps = self._read(images)
+        z, maps = self.tokens(images), []
+        for layer in self.layers:
+            y = layer.norm1(z)
+            maps.append(layer.self_attention(y, y)[1].detach())  # to look at, not to learn from
+            z = layer(z)
         return torch.stack(maps)
 
-    def _read(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
-        z = self.drop(embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.positions))
-        maps = []
-        for layer in self.layers:
-            z, weights = layer(z)
-            maps.append(weights)
-        return z, maps
-
-
-class _Layer(nn.Module):
-    """A pre-norm encoder layer as in the paper, with GELU, and dropout on what is added."""
-
-    def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float) -> None:
-        super().__init__()
-        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(2))
-        self.attention = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
-        self.drop = nn.Dropout(dropout)
-
-    def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        words = self.norms[0](z)
-        seen, weights = self.attention(words, words, words, average_attn_weights=False)  # (B, h, N + 1, N + 1)
-        z = z + self.drop(seen)
-        return z + self.drop(self.mlp(self.norms[1](z))), weights
+    def tokens(self, images: Tensor) -> Tensor:
+        """What the first layer reads: (B, N + 1, D)."""
+        return embed_patches(images, self.project.weight, self.project.bias, self.cls, self.positions)
 
 
 def _grid(H: int, W: int, p: int) -> tuple[int, int]:

@@ -220,7 +220,7 @@ FIRST_CELLS = {
     *("course.exercise.weights", "course.exercise.wire"),
     "course.exercise.laws",
     *("course.exercise.laws.agreement", "course.exercise.laws.bounds", "course.exercise.laws.chance"),
-    *("course.exercise.laws.gradients", "course.exercise.laws.maps", "course.exercise.laws.masked_words"),
+    *("course.exercise.laws.gradients", "course.exercise.laws.masked_words"),
     *("course.exercise.laws.masks", "course.exercise.laws.measure", "course.exercise.laws.plain"),
     *("course.exercise.laws.policies", "course.exercise.laws.quantised", "course.exercise.laws.sentence_pairs"),
     *("course.exercise.laws.registry", "course.exercise.laws.trained", "course.exercise.laws.written"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -10,6 +11,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.hidden import find
+from course.judge import report
+from course.reference import gpt
 from tests.few import few
 from tests.hidden.judged import verdict_on
 
@@ -465,6 +468,69 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
     return 4 * H * (input_size + H + 1) + (layers - 1) * 4 * H * (2 * H + 1)
 
 
+# -- 15 and 16 ---------------------------------------------------------------------------------------------------------
+
+
+class Remembers(gpt.GPT):
+    """Keeps the cache itself, and is told by another argument than None that a text goes on."""
+
+    def forward(self, ids, cache=None):
+        if cache is None:
+            self.kept = None
+        logits, self.kept = super().forward(ids, self.kept)
+        return logits, True
+
+
+class ReadsItsTableAsATensor(gpt.GPT):
+    def forward(self, ids, cache=None):
+        weight = self.words.weight
+        self.words.weight = nn.Parameter(weight.data, requires_grad=False)
+        logits, present = super().forward(ids if ids.is_floating_point() else weight[ids], cache)
+        self.words.weight = weight
+        return logits, present
+
+
+def twice_A(N, losses):
+    found = gpt.fit_power_law(N, losses)
+    return {**found, "A": 2 * found["A"]}
+
+
+def common_logarithm(N, losses):
+    found = gpt.fit_power_law(N, losses)
+    return {**found, "A": math.log10(found["A"])}
+
+
+def sizes_in_units_of_the_largest(N, losses):
+    return gpt.fit_power_law(N / N.max(), losses)
+
+
+def half_of_the_labels(documents, generator):
+    """A shuffled half of the pairs is true."""
+    neighbours = [(a, b, i) for i, d in enumerate(documents) for a, b in pairwise(d)]
+    labels = torch.randperm(len(neighbours), generator=generator) % 2
+    pairs = []
+    for (a, b, i), label in zip(neighbours, labels.tolist(), strict=True):
+        others = [s for k, d in enumerate(documents) if k != i for s in d if s != b]
+        pairs.append((a, b if label else others[int(torch.randint(len(others), (), generator=generator))]))
+    return pairs, labels
+
+
+def test_a_table_that_gets_no_gradient_is_not_called_a_second_table():
+    verdict = verdict_on("GPT", ReadsItsTableAsATensor, 3)
+    assert verdict.misconception == "OutputDetached"
+    assert "still equal" not in report.text(verdict, public=False)
+
+
+@pytest.mark.parametrize(("layers", "moves"), [(1, False), (2, True)])
+def test_the_order_of_the_first_tokens_shows_behind_two_layers_without_positions(layers, moves):
+    wrong, hint = {known.name: (known.wrong, known.hint) for known in find("GPT").misconceptions}["KnowsNoPositions"]
+    torch.manual_seed(0)
+    model = wrong(7, 8, layers, 2, 1, 11).double()
+    (one, other), _ = model(torch.tensor([[1, 2, 3], [2, 1, 3]]))
+    assert torch.allclose(one[-1], other[-1]) != moves
+    assert "of one layer" in hint
+
+
 @each_seed
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
@@ -514,6 +580,10 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("run_bidirectional", begins_with_nothing, "starts_from_zero"),
         ("run_bidirectional", begins_at_every_step, "no_state_carried"),
         ("lstm_parameters", as_one_wide_cell, "one_cell_of_twice_the_width"),
+        ("GPT", Remembers, "CacheKeptInTheModel"),
+        ("fit_power_law", common_logarithm, "logarithm_of_A"),
+        ("fit_power_law", sizes_in_units_of_the_largest, "A_for_sizes_in_other_units"),
+        ("next_sentence_pairs", half_of_the_labels, "labels_take_turns_from_a_coin_on"),
     ],
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake, seed):
@@ -546,6 +616,7 @@ def test_what_others_are_made_of_is_right(name, answer, seed):
     ("name", "answer"),
     [
         ("perplexity", one_token_too_few_below),  # infinite for a long text, as a product is
+        ("fit_power_law", twice_A),
     ],
 )
 def test_a_mistake_that_nobody_knows_is_taken_for_no_other(name, answer, seed):

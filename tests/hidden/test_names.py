@@ -11,14 +11,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks
 from course.data import dates
 from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
 from course.judge import report
 from course.reference import bahdanau_attention
 from course.reference.lora import LoRALinear
 from course.reference.multi_head_attention import MultiHeadAttention
-from course.reference.vit_patches import embed_patches, patchify
 from tests.few import few
 from tests.hidden.judged import verdict_on
 
@@ -313,84 +311,6 @@ class AddsFeedForwardToItself(AddsItToItself):
 # -- 11 ----------------------------------------------------------------------------------------------------------------
 
 
-class Vit(nn.Module):
-    def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
-        super().__init__()
-        self.project, self.cls = nn.Linear(channels * patch**2, d_model), nn.Parameter(torch.zeros(d_model))
-        self.positions = nn.Parameter(0.2 * torch.randn((image_size // patch) ** 2 + 1, d_model))
-        one = [blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre") for _ in range(n_layers)]
-        self.layers, self.patch = nn.ModuleList(self.stack(one)), patch
-        self.norm, self.classify = nn.LayerNorm(d_model), nn.Linear(d_model, classes)
-
-    def stack(self, layers):
-        return layers
-
-    def embed(self, images):
-        return embed_patches(images, self.project.weight, self.project.bias, self.cls, self.positions)
-
-    def forward(self, images):
-        z = self.embed(images)
-        for layer in self.layers:
-            z = layer(z)
-        return self.classify(self.norm(z[:, 0]))
-
-    def attention_maps(self, images):
-        self(images)
-        return torch.stack([layer.weights for layer in self.layers])
-
-
-class PositionsBeforeTheClassToken(Vit):
-    """The patches get rows 0 to N - 1, and the class token what is left."""
-
-    def embed(self, images):
-        words = self.project(patchify(images, self.patch)) + self.positions[:-1]
-        return torch.cat([(self.cls + self.positions[-1]).expand(len(words), 1, -1), words], 1)
-
-
-class PositionsWithoutTheClassToken(Vit):
-    def embed(self, images):
-        words = self.project(patchify(images, self.patch)) + self.positions[:-1]
-        return torch.cat([self.cls.expand(len(words), 1, -1), words], 1)
-
-
-class AttentionRollout(Vit):
-    def attention_maps(self, images):
-        maps = list(super().attention_maps(images))
-        for k in range(1, len(maps)):
-            maps[k] = maps[k] @ maps[k - 1]
-        return torch.stack(maps)
-
-
-class MapsOfAllHeadsTogether(Vit):
-    def attention_maps(self, images):
-        return super().attention_maps(images).mean(2)
-
-
-class ImagesBeforeLayers(Vit):
-    def attention_maps(self, images):
-        return super().attention_maps(images).transpose(0, 1)
-
-
-class OneLayerManyTimes(Vit):
-    def stack(self, layers):
-        return layers[:1] * len(layers)
-
-
-class DropsForever(Vit):
-    def embed(self, images):
-        return F.dropout(super().embed(images), 0.1)
-
-
-def positions_by_scale_factor(positions, new_grid):
-    """As DINO had it."""
-    (h, w), side = new_grid, math.isqrt(len(positions) - 1)
-    if (h, w) == (side, side):
-        return positions
-    grid = positions[1:].reshape(1, side, side, -1).permute(0, 3, 1, 2)
-    grid = F.interpolate(grid, scale_factor=((h + 0.1) / side, (w + 0.1) / side), mode="bicubic")
-    return torch.cat([positions[:1], grid.permute(0, 2, 3, 1).reshape(h * w, -1)])
-
-
 # -- 12 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -406,8 +326,6 @@ INFINITE = "Your loss is infinite even where the right word has by far the large
 OTHER_EPS = "Call it with eps = 0.5. Does the result change?"
 COMPARED = "Print each hypothesis that you compare at the end"
 ELSEWHERE = "most digits look elsewhere than at their word"
-FIRST_ROW = "another row 0 of `positions` changes how patches attend to each other in the first layer"
-LAST_PATCH = "another last patch changes attention weights"
 SHARES = "of the chosen tokens, 80 % should be masks"
 
 HEARD = [
@@ -448,15 +366,6 @@ HEARD = [
     Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
     Heard("EncoderLayer", AddsAttentionToItself, "and biases of W_o to zero", "W_o to zero", "dropout of 1"),
     Heard("EncoderLayer", AddsFeedForwardToItself, "and biases of down to zero", "down to zero", "dropout of 1"),
-    Heard("ViT", Vit, PASSES, PASSES),
-    Heard("ViT", PositionsBeforeTheClassToken, FIRST_ROW, FIRST_ROW),
-    Heard("ViT", PositionsWithoutTheClassToken, FIRST_ROW, FIRST_ROW),
-    Heard("ViT", AttentionRollout, "or multiplied by those before?", "or multiplied by those before?"),
-    Heard("ViT", MapsOfAllHeadsTogether, "got (6, 5, 10, 10)", "got (6, 5, 10, 10)", LAST_PATCH),
-    Heard("ViT", ImagesBeforeLayers, "got (5, 6, 5, 10, 10)", "got (5, 6, 5, 10, 10)", LAST_PATCH),
-    Heard("ViT", OneLayerManyTimes, "Has each layer its own weights", "two layers show the same map", LAST_PATCH),
-    Heard("ViT", DropsForever, "Which step drops numbers", "Which step drops numbers", LAST_PATCH),
-    Heard("interpolate_positions", positions_by_scale_factor, "the middle of the top row", "middle of the grid moves"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]
 

@@ -133,17 +133,6 @@ def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(known, see
     assert verdict_on_misconception("decode_beam", known, seed).misconception == known
 
 
-def other_marks(positions, new_grid):
-    drawn = torch.randn(new_grid[0] * new_grid[1], positions.shape[1], dtype=positions.dtype)
-    return torch.cat([positions[:1], drawn])
-
-
-def test_laws_alone_name_no_mistake_that_leaves_wrong_values_unexplained():
-    verdict = verdict_on("interpolate_positions", other_marks, None)
-    assert "the same grid" in [case.title for case in verdict.cases if not case.passed]
-    assert not verdict.misconception
-
-
 @pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
 def test_check_does_not_take_one_test_of_equivariance_for_another(known):
     assert verdict_on_misconception("is_permutation_equivariant", known, None).misconception == known

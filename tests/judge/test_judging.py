@@ -440,6 +440,21 @@ def test_what_cannot_be_examined_is_no_misconception_that_can():
     assert not named.misconception and "which is a string" in named.message
 
 
+def test_laws_alone_name_no_mistake_that_leaves_wrong_values_unexplained():
+    @exercise(cell, name="rnn_cell")
+    def both(rng):
+        x, W, b = rng.normal(2, 3), rng.normal(5, 3), rng.normal(5)
+        yield call("small inputs", x, W, b, public=True)
+        yield call("large inputs", 100 * x, W, b, grad=False).laws_only().law("bounded", low=-1.0, high=1.0)
+
+    @both.misconception("How large may a state become?")
+    def grows_with_large_inputs(x, W, b):
+        return cell(x, W, b) if x.abs().max() < 10 else x @ W.T
+
+    assert verdict_on(both, grows_with_large_inputs).misconception == "grows_with_large_inputs"
+    assert not verdict_on(both, lambda x, W, b: 3 * (x @ W.T)).misconception
+
+
 def as_numbers(ids):
     return ids.double()
 

@@ -164,16 +164,14 @@ def test_the_encoder_is_torchs(size, patch, channels, width, heads, layers, dtyp
     torch.manual_seed(0)
     model = ViT(size, patch, channels, 7, width, heads, 13, layers).to(dtype)
     images = noise(3, channels, size, size, dtype=dtype)
-    words = embed_patches(images, model.patches.weight, model.patches.bias, model.cls, model.positions)
+    words = embed_patches(images, model.project.weight, model.project.bias, model.cls, model.positions)
     for layer in model.layers:
         theirs = nn.TransformerEncoderLayer(
-            width, heads, 13, dropout=0.0, activation="gelu", batch_first=True, norm_first=True, dtype=dtype
+            width, heads, 13, dropout=0.0, batch_first=True, norm_first=True, dtype=dtype
         )
-        theirs.self_attn.load_state_dict(layer.attention.state_dict())
-        theirs.linear1.load_state_dict(layer.mlp[0].state_dict())
-        theirs.linear2.load_state_dict(layer.mlp[2].state_dict())
-        theirs.norm1.load_state_dict(layer.norms[0].state_dict())
-        theirs.norm2.load_state_dict(layer.norms[1].state_dict())
+        layer.self_attention.load_torch(theirs.self_attn.state_dict())
+        layer.up.load_state_dict(theirs.linear1.state_dict())
+        layer.down.load_state_dict(theirs.linear2.state_dict())
         words = theirs(words)
     same(model(images), model.classify(model.norm(words[:, 0])), [images, model.cls, model.positions])
 

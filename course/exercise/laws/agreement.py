@@ -48,16 +48,6 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
 
 
 @law
-def differ_by_share(outputs: Outputs, share: float, of: str = "out", to: str = "", because: str = "") -> str:
-    """Require two outputs to differ by over `share` of the largest distance of a row of `of` from its rows' mean."""
-    first, second = (tensor(outputs[name]).double() for name in (of, to))
-    spread = (first - first.mean(0)).abs().max()
-    if bool((first - second).abs().max() > share * spread):
-        return ""
-    return because or f"{of} and {to} should differ, but they are almost the same"
-
-
-@law
 def exceeds_by(
     outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
 ) -> str:
@@ -190,14 +180,6 @@ def chooses_the_best(outputs: Outputs, scores: Tensor, of: str = "out", because:
     if not best or bool((places.sort(-1).values.diff() == 0).any()):
         return because or "what is chosen in a row should be its largest values, best first and none twice"
     return "" if agree(weights, right_weights, within) else because or "the weights are wrong"
-
-
-@law
-def row_is(outputs: Outputs, row: int, value: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
-    """Require a known row (along the first axis) in an output."""
-    if agree(tensor(outputs[of])[row], value, within):
-        return ""
-    return because or f"row {row} is not the one that every correct solution returns"
 
 
 @law

@@ -100,56 +100,6 @@ def something_learns(outputs: Outputs, of: str = "gradients of out", because: st
     return "" if moving else because or "every gradient is zero, so a training step would change nothing"
 
 
-@law
-def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
-    """Require each parameter to take part in the result. Its gradient may be zero, like a key bias's in a softmax."""
-    gradients = outputs[of]
-    if not gradients:
-        return because or "no gradient reaches the parameters. Is the result still connected to them?"
-    idle = [name for name, grad in gradients.items() if grad is None]
-    return (because or f"the result does not depend on {', '.join(map(str, idle[:4]))}") if idle else ""
-
-
-@law
-def squares_that_matter(
-    outputs: Outputs,
-    side: int,
-    at_least: int = 0,
-    each: int | None = None,
-    of: str = "gradients of out",
-    because: str = "",
-) -> str:
-    """Require a number of `side` x `side` squares with a gradient, over all images (B, C, H, W) of the first argument.
-
-    There must be at least `at_least`, and at most `each` in half of the images that have any, because two places may
-    look alike. The second rule needs three such images. A pixel counts if its gradient exceeds a hundred-thousandth of
-    the largest in its image.
-    """
-    strength = _strength(outputs[of])
-    felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
-    counts = felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).flatten(1).sum(1)
-    found, some = int(counts.sum()), counts[counts > 0]
-    if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
-        return ""
-    return because or f"{found} squares of {side} × {side} pixels affect the result, and that is the wrong number"
-
-
-@law
-def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients of out", because: str = "") -> str:
-    """Require squares of `side` x `side` pixels in images (B, C, H, W) to matter only if position 0 attends to them.
-
-    `to` names the attention maps (1, B, h, N + 1, N + 1) of one layer. A square matters if its gradient exceeds a
-    hundredth of the largest in its image. It is attended to if any head gives it a millionth of its attention; the wide
-    margin covers the slopes of the softmax. One image may deviate. An image without an attention weight of a thousandth
-    on any patch is skipped, because position 0 then reads itself and the gradients are rounding errors.
-    """
-    strength = _strength(outputs[of])
-    felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
-    looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
-    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1) & (looked.amax(1) > 1e-3)
-    return "" if int(strays.sum()) < 2 else because or "the result depends on patches that get no attention"
-
-
 @law_with(relative=True)
 def rows_as_expected(
     outputs: Outputs, rows: list[int], of: str = "gradients of out", because: str = "", within: float = 1e-6
@@ -157,11 +107,6 @@ def rows_as_expected(
     """Require these rows of each tensor to equal the reference's. Other rows may hold anything, also NaN."""
     found, expected = ([tensor[rows] for tensor in where[of]] for where in (outputs, outputs[EXPECTED]))
     return "" if agree(found, expected, within) else because or f"rows {rows} of the {of} are not right"
-
-
-def _strength(gradients: list[Tensor]) -> Tensor:
-    """Return the size of the gradient at each pixel, (B, H, W), of the images (B, C, H, W) in the first argument."""
-    return tensor(gradients[0]).double().abs().amax(1)
 
 
 @law

@@ -15,8 +15,10 @@ from course.reference.encoder_decoder import causal
     hints=(
         "Write beside each attention where its queries come from, where its keys come from, and what its mask hides.",
         "Change the last target word. May the first word's vector move? Then change a source word. Which have to move?",
-        "Take more source words than target words, and print the shape of the weights of both attentions.",
-        "In pre-norm, which inputs of the cross-attention go through norm2, and which have been normed already?",
+        "Take more source words than target words, and print the shape of the weights of both attentions. In "
+        "pre-norm, which inputs of the cross-attention go through norm2, and which have been normed already?",
+        "Begin with the two sublayers that you know from your EncoderLayer, and give each its norm and its mask. Test"
+        " that much in post-norm. Then put the third one between them, and ask which of its arguments is not x.",
     ),
     forbidden=BUILT_IN_LAYERS,
     name="DecoderLayer",

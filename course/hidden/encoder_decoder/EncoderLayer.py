@@ -13,10 +13,12 @@ from course.reference.encoder_decoder import causal
 @exercise(
     reference.EncoderLayer,
     hints=(
-        "Set all weights and biases of self_attention and down to zero. What must come out, post-norm and pre-norm?",
         "Draw the way of x through the layer for both norms. Mark where it splits, and where it comes together.",
-        "Which of your lines change when norm is 'pre'? Print mean and variance of a word of the result for both.",
+        "Set all weights and biases of self_attention and down to zero. What must come out, post-norm and pre-norm?",
         "Put the layer into training mode with a dropout of 1. Then every sublayer adds nothing. What is left?",
+        "Begin with post-norm and self-attention alone. Which of its two results do you need, and which x is it added"
+        " to? Write the second sublayer in the same order, and only then ask which of your lines change when norm is "
+        "'pre'.",
     ),
     forbidden=(*BUILT_IN_LAYERS, "blocks.EncoderLayer"),
     name="EncoderLayer",

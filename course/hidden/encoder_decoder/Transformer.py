@@ -14,10 +14,13 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
 @exercise(
     reference.Transformer,
     hints=(
-        "Follow one sentence through embedding, scaling, positions and encoder. Print the shape after each step.",
+        "Follow one sentence through embedding, scaling, positions and encoder. Write down the shape after each step.",
         "Change the last word of tgt_in. At which positions do the logits move? Then change the padding of src.",
-        "Do the words of both languages get positions? How large is an embedding before and after scaling?",
-        "In pre-norm nothing norms the residual stream inside the layers. What stands at the end of each stack?",
+        "Do the words of both languages get positions? How large is an embedding before and after scaling? In "
+        "pre-norm nothing norms the residual stream inside the layers. What stands at the end of each stack?",
+        "Begin with the source alone. Make its mask, embed it, and return the memory from forward for now. Is its "
+        "shape (B, S, D)? Then embed the target in the same way, with its own table and mask, and go on to the "
+        "decoder.",
     ),
     forbidden=BUILT_IN_LAYERS,
     tolerance=1e-5,

@@ -16,6 +16,9 @@ HAS = {"encoder": KEYS[:1], "decoder": KEYS[1:2], "encoder-decoder": KEYS}
         "Draw the three masks for a source of three words and a target of two. Which cells are True?",
         "Which architecture reads a finished text, and which has to write one? In which may a word see the future?",
         "In cross, do the columns belong to words of the source or of the target? Which lengths say what is padding?",
+        "Begin with a dictionary of three times None. Then write two parts, a padding mask from lengths, and a causal"
+        " mask of a given width. For each of the three kinds, write down which entry needs which part, and of which "
+        "text.",
     ),
 )
 def architecture_masks(rng):

@@ -15,10 +15,14 @@ MANY, FIRST = 64, 8
 @exercise(
     reference.decode_beam,
     hints=(
-        "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
         "List all sentences of up to three words, with log p and length. Which has the best final score?",
-        "Do you add up logits, probabilities or log-probabilities? Over all words of a hypothesis, or the last one?",
-        "Print the beam after each step. How many of its places do finished hypotheses hold, and how many are free?",
+        "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
+        "Do you add up logits, probabilities or log-probabilities, and over all words of a hypothesis or the last "
+        "one? Print the beam after each step. How many of its places do finished hypotheses hold, and how many are "
+        "free?",
+        "Begin with one sentence, and with what you must remember of a hypothesis. It is its words and one number. "
+        "Start from a list with a single hypothesis, and write one step, which makes a longer list. Print it, then "
+        "keep as many as there are free places.",
     ),
 )
 def decode_beam(rng):

@@ -10,10 +10,13 @@ from course.reference import encoder_decoder as reference
 @exercise(
     reference.decode_greedy,
     hints=(
-        "Print the decoder's input before every call. What does it hold before the first word is known?",
+        "What does the decoder read before the first word is known? Write down its input for the first three calls.",
         "The model returns logits for every position. Which of them predict the word that is still missing?",
-        "Decode three sentences of different lengths together, then each alone. Compare.",
-        "What should stand behind an eos? What does the model predict there?",
+        "Decode three sentences of different lengths together, then each alone. Do they agree? What should stand "
+        "behind an eos, and what does the model predict there?",
+        "Begin with a single call. Its input has a row for each sentence, and one column. Which id stands there? Get "
+        "one word for each sentence and append the column. When this works, put it into a loop. Finally, keep track "
+        "of which sentences have ended.",
     ),
 )
 def decode_greedy(rng):

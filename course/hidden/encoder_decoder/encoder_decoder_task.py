@@ -57,10 +57,13 @@ def by_the_grammar(src, tgt_in, src_mask=None, tgt_mask=None):
     by_the_grammar,
     name="encoder_decoder_task",
     hints=(
-        "Translate a few sentences of the training set with your model. If even those are wrong, how low is the loss?",
         "Print one row of tgt_in below the same row of tgt. Can the model see the word that it has to predict?",
+        "Translate a few sentences of the training set with your model. If even those are wrong, how low is the loss?"
+        " Plot the learning rate over the steps of your run. Does it reach its peak?",
         "Are translations poor at a low loss? Change the last word of tgt_in. At which positions do the logits move?",
-        "Plot the learning rate over the steps of your run. Does it reach its peak?",
+        "Begin with one batch and no loop. Make tgt_in, and check that it has the shape of tgt. Compute one loss of "
+        "an untrained model. An even guess costs log V = 5.5, and yours should lie somewhat above it. Then make one "
+        "step with a rate of your schedule, and write the loop around it.",
     ),
     forbidden=BUILT_IN_LAYERS,
 )

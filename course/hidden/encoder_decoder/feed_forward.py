@@ -10,9 +10,11 @@ from course.reference import encoder_decoder as reference
 @exercise(
     reference.feed_forward,
     hints=(
-        "Write the shape of every intermediate beside its line. Where is it F wide, and where D?",
-        "Set W2 to zero. What must come out? Restore it, and set b1 to -1000. What must come out now?",
-        "Put the same word at two positions. Are the two results equal?",
+        "Write the shape of every intermediate for x (B, T, D). Where is it F wide, and where D?",
+        "Set W2 to zero. What must come out? Restore it, and set b1 to -1000. What must come out now? Are the results"
+        " for one word at two positions equal?",
+        "Begin with one word x of width D, and compute the example of the text by hand. Which axis of W1 meets the "
+        "numbers of x? Then write the product so that it works for words with any axes before them.",
     ),
 )
 def feed_forward(rng):

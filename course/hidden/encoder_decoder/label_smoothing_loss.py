@@ -14,6 +14,9 @@ BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss")
         "Write down the smoothed target of one token for V = 4 and epsilon = 0.2. Do its numbers sum to one?",
         "With epsilon = 0 it must be the cross-entropy you know. Is it, over the real tokens alone?",
         "Make the logits of a padded position huge. May the loss move? Then add a column of padding. May it move now?",
+        "Begin with the log-probabilities of all words, (B, T, V). Put the formula for q into the one for L, and "
+        "split the sum into one part for the right word and one for all words. Compute both as (B, T). The mask comes"
+        " last.",
     ),
     forbidden=BUILT_IN_LOSSES,
 )

@@ -15,9 +15,11 @@ BUILT_IN_NORMS = (
 @exercise(
     reference.layer_norm,
     hints=(
-        "Take gamma of ones and beta of zeros, and print mean and variance of one word of your result.",
+        "Which numbers go into the mean of one word? For x of (B, T, D), how many means are there?",
         "Add 100 to all numbers of one word. Should its new vector change? Should that of its neighbour?",
-        "Compare your variance with both settings of correction in x.var(-1). What is the sum divided by?",
+        "Begin with gamma of ones and beta of zeros, and the word 1, 3, 5, 7 of the text. Print what each of its "
+        "three steps gives, and compare. Is your variance 5? Then look at the shape of your mean for x (B, T, D). "
+        "Does x minus the mean subtract from each word its own?",
     ),
     forbidden=BUILT_IN_NORMS,
 )

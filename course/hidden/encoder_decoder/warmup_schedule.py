@@ -7,8 +7,10 @@ from course.reference import encoder_decoder as reference
 @exercise(
     reference.warmup_schedule,
     hints=(
-        "At which step are the two terms equal? Compute both by hand there, one before it and one after.",
-        "Plot it over 20,000 steps for a width of 512 and 4,000 steps of warm-up. Where is its peak, and how high?",
+        "At which step are the two terms equal? Compute both by hand there, one before it and one after. Which is "
+        "smaller where?",
+        "Begin with two variables, one for each term in the brackets. Print them for the steps 1, 125, 250 and 1000, "
+        "with a warm-up of 250. What is still missing before they give the table in the text, where D = 64?",
     ),
 )
 def warmup_schedule(rng):

@@ -14,10 +14,14 @@ from course.reference.lora import LoRALinear as Right
     reference.LoRALinear,
     name="LoRALinear",
     hints=(
-        "Build one around a layer and give both the same x. Before any training, what should the difference be?",
-        "Print the name, shape and requires_grad of every parameter. How many numbers can learn? Count those in A "
-        "and in B.",
+        "Before any training, what should the layer return for an x, and what does its base return? Which two things "
+        "change when training begins?",
         "Set A and B by hand to numbers you can follow, with alpha = 6 and r = 2. By what is the update multiplied?",
+        "Print the name, shape and requires_grad of every parameter. How many numbers can learn? Count those in A and"
+        " in B.",
+        "Begin with __init__, and with the shape of base.weight, which is (out, in). Write the shapes of A and B "
+        "beside it, and what each starts with. In forward, follow the example of the text. It reads r numbers, writes"
+        " them back, scales and adds.",
     ),
     forbidden=("peft",),
 )

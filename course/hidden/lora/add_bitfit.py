@@ -10,9 +10,10 @@ from course.reference import lora as reference
 @exercise(
     reference.add_bitfit,
     hints=(
-        "Print the name of every parameter of a model. Which of them are biases, and to which layers do they belong?",
-        "Afterwards, count what can learn. For each linear layer with a bias it is `out`, for a LayerNorm its width.",
         "What should decide, the kind of the layer or the last part of the parameter's name?",
+        "Afterwards, count what can learn. For each linear layer with a bias it is `out`, for a LayerNorm its width.",
+        "Begin with a loop that prints the name of every parameter of a model. Which of them are biases, and to which"
+        " layers do they belong? Then let the loop decide for each parameter whether it learns, and count.",
     ),
 )
 def add_bitfit(rng):

@@ -12,9 +12,12 @@ from course.reference.lora import LoRALinear as Right
     reference.add_lora,
     hints=(
         "Print each name and type in model.named_modules(). Which of them should become LoRA layers?",
-        "Afterwards, print every name whose requires_grad is True. Only names that end in A or B should be left.",
-        "Do you freeze before the new layers are in, or after? What happens to A and B in each order?",
+        "Do you freeze before the new layers are in, or after? What happens to A and B in each order? Afterwards, "
+        "print every name whose requires_grad is True. Only names that end in A or B should be left.",
         "A layer belongs to its owner: `model.get_submodule('first')` has the attribute `q`. Who owns `head`?",
+        "Begin with a dictionary of the layers to replace, by their full names, and change nothing yet. Print it for "
+        "the reader. What should happen if it is empty, and when else do you raise an error? Then split one full name"
+        " into owner and last name, and replace that layer.",
     ),
     forbidden=("peft", "blocks.add_low_rank"),
 )

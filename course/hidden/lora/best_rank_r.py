@@ -21,9 +21,11 @@ def _with_spectrum(rng, out_features, in_features, values):
     reference.best_rank_r,
     hints=(
         "Print the singular values of W. What is left of W if the first r of them stay and the others are zero?",
-        "The squared distance of W and B A should be the sum of the squares of the singular values that you dropped.",
-        "`torch.linalg.svd` gives U, S and V already transposed. Which of the three is missing in your product?",
+        "The squared distance of W and B A should be the sum of the squares of the singular values that you dropped. "
         "With r = min(out, in) nothing is dropped. Is your B A then W itself?",
+        "Begin with `torch.linalg.svd(W, full_matrices=False)`, and put W together again from all that it returns. It"
+        " gives V already transposed. Then ask which columns, numbers and rows belong to the first r terms, and into "
+        "which factor the numbers go.",
     ),
 )
 def best_rank_r(rng):

@@ -9,6 +9,8 @@ from course.reference import lora as reference
     hints=(
         "Draw A and B beside a weight of 5 × 7 with r = 2. How many numbers do you see in each?",
         "Double in and out. Does the count double, or is it four times as large?",
+        "Begin with a list of one shape, the 40 × 40 of the text, and check that you get 160. Then try two shapes, "
+        "and none at all.",
     ),
 )
 def lora_parameters(rng):

@@ -10,7 +10,8 @@ from course.reference import lora as reference
     hints=(
         "Print the keys of `model.state_dict()`. Which of them are missing for a colleague with the base?",
         "Load yours with model.load_state_dict(yours, strict=False). Does each of two A's get back into its layer?",
-        "A name is a path. Print its parts. Which one says that a tensor is an A or a B?",
+        "Begin with a loop over the names in `model.state_dict()`. A name is a path. Print its parts. Which one says "
+        "that a tensor is an A or a B? A layer called `A` may have a weight, too. Is it kept?",
     ),
 )
 def lora_state(rng):

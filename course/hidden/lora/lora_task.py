@@ -57,11 +57,14 @@ def _right_for(share, images):
     name="lora_task",
     hints=(
         "Print the accuracy of the reader before add_lora, after it, and after training. Which two should be equal?",
-        "Print trainable_parameters(model) for W_q and W_v alone, for up and down, and for all six, at the same rank. "
-        "Which buys the most accuracy?",
+        "Print trainable_parameters(model) for W_q and W_v alone, for up and down, and for all six, at the same rank."
+        " Which buys the most accuracy?",
         "Draw the loss for learning rates a factor of three apart. Do new, small matrices need the same rate as "
-        "weights that are nearly right?",
-        "Compare model.state_dict() with pretrained.weights(), tensor by tensor. Which have changed?",
+        "weights that are nearly right? Compare model.state_dict() with pretrained.weights(), tensor by tensor. Which"
+        " have changed?",
+        "Begin with build, and print what add_lora returns. Is it at most 2,500? Then print which parameters of the "
+        "model require a gradient, for these are what the optimizer needs. Make one step on one batch before you "
+        "write the loop.",
     ),
     forbidden=("peft", "blocks.add_low_rank"),
 )

@@ -19,9 +19,11 @@ from course.reference import lora as reference
 @exercise(
     reference.merge,
     hints=(
-        "Give the layer and your merged one the same x. How far apart are the results, and is it rounding?",
-        "Print layer.base.weight before and after. Merging makes a new layer. Has anything old changed?",
         "W x + (alpha / r) B A x = (W + ...) x. Which matrix of shape (out, in) stands in the brackets?",
+        "Give the layer and your merged one the same x. How far apart are the results, and is it rounding? Print "
+        "layer.base.weight before and after. Has anything old changed?",
+        "Begin with a new layer that does what the base does, and shares no tensor with it. Change a number in one of"
+        " them. Does the other move? Only then add the update to the new one, without recording it for gradients.",
     ),
     forbidden=("peft",),
 )

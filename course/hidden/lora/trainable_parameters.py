@@ -10,7 +10,8 @@ from course.reference import lora as reference
     hints=(
         "Count by hand for nn.Linear(3, 5), then for the same with its bias frozen.",
         "Tie the weights of two layers. How many numbers are there to train, and how many does a file hold?",
-        "Print `requires_grad` and `numel()` of every parameter. Which of the two says whether it is trained?",
+        "Begin with a loop over the parameters, and print `requires_grad` and `numel()` of each. Which of the two "
+        "says whether it is trained? Which parameters belong in the first count, and which in the second?",
     ),
 )
 def trainable_parameters(rng):

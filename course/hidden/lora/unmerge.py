@@ -22,9 +22,12 @@ from course.reference import lora as reference
 @exercise(
     reference.unmerge,
     hints=(
-        "Merge a layer and take it apart again. What is left of the difference to the base's weight?",
-        "Print merged.weight before and after. Does your function change it?",
-        "Print merged.weight minus layer.base.weight right after a merge. Which of your functions helps to get it?",
+        "Print merged.weight minus layer.base.weight right after a merge. What is this matrix, and where do you find "
+        "it if merged has been trained since?",
+        "Merge a layer and take it apart again. What is left of the difference to the base's weight? Print "
+        "merged.weight before and after. Does your function change it?",
+        "Begin with your merge. Which of the two layers do you copy here, and what is the opposite of what you then "
+        "did to the copy?",
     ),
     forbidden=("peft",),
 )

@@ -11,7 +11,8 @@ from course.reference import masking as reference
     hints=(
         "Write the 3 × 3 table by hand, with a row for each query and a column for each key.",
         "What may the first word look at, and what the last one? Check the first and the last row of your table.",
-        "Read row t as a sentence. Word t may look at words 0 to which?",
+        "Begin with a boolean table that is True everywhere, and print it. Read row t as a sentence. Word t may look "
+        "at words 0 to which? On which side of the diagonal does the rest lie?",
     ),
 )
 def causal_mask(rng):

@@ -10,9 +10,12 @@ from course.reference import masking as reference
 @exercise(
     reference.combine_masks,
     hints=(
-        "Print the shape of each mask, and of the scores (B, h, T, S) they are for. Which axis of which goes where?",
-        "Take a key in the past that is padding, and then a real word in the future. Is either of them allowed?",
-        "Make a query padding, then a key. Which of the two should the mask react to?",
+        "The scores have the axes (B, h, T, S). Which of these axes has each mask, and along which of them is it the "
+        "same for all?",
+        "Take a key in the past that is padding, and then a real word in the future. Is either of them allowed? Make "
+        "a query padding, then a key. Which of the two should the mask react to?",
+        "Begin with no causal mask. Give padding an axis of length 1 wherever it lacks one, and print the shape. It "
+        "should be (B, 1, 1, S). Only then ask what both masks together must say of a key.",
     ),
 )
 def combine_masks(rng):

@@ -13,6 +13,9 @@ from course.reference import masking as reference
         "Take a model that adds up the words so far, and one that adds up all. Which change tells the two apart?",
         "After changing ids[:, 3:], which outputs must stay as they were? Does output 3 belong to them?",
         "A leak may show at one position only, and only in one sentence. At how many positions do you cut?",
+        "Begin with a single cut. Keep the outputs for ids. Make a copy in which every word behind the cut is another"
+        " one that occurs in ids, and print by how much the outputs before the cut have moved. Then repeat that for "
+        "the other cuts.",
     ),
 )
 def leaks_future(rng):

@@ -10,9 +10,10 @@ from course.reference import masking as reference
 @exercise(
     reference.masked_cross_entropy,
     hints=(
-        "Pad the batch by 20 more columns. Should the loss change? Does yours?",
         "Take a batch with one sentence of 2 words and one of 8. How much does each word count?",
-        "How many losses are there before you take the mean, and how many tokens are real?",
+        "Pad the batch by 20 more columns. Should the loss change? Does yours?",
+        "Begin with one loss for each position, (B, T). Which of the V log-probabilities at a position is its loss "
+        "made of? Then count how many of the losses belong to real tokens, before you take the mean.",
     ),
 )
 def masked_cross_entropy(rng):

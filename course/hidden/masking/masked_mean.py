@@ -10,9 +10,11 @@ from course.reference import masking as reference
 @exercise(
     reference.masked_mean,
     hints=(
-        "Embed a sentence alone, then beside a longer one. Is its mean the same?",
         "What do you divide by for a sentence of three words in a batch of width seven?",
-        "Take a sentence of no words. What is 0 / 0, and what should come out?",
+        "Embed a sentence alone, then beside a longer one. Is its mean the same? What is 0 / 0, and what should come "
+        "out for a sentence of no words?",
+        "Begin with the two parts of a mean, the sum of the real words and their number. Write down the shape of "
+        "each. Which axis does the mask lack to meet x (B, T, D)?",
     ),
 )
 def masked_mean(rng):

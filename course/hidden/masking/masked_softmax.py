@@ -11,10 +11,13 @@ from course.reference import masking as reference
 @exercise(
     reference.masked_softmax,
     hints=(
-        "Take the scores [1, 2, 3] and hide the last one. Which weights should the first two get, and what is "
-        "their sum?",
-        "What is exp of the value you put on hidden scores? Try scores of size 100, too.",
+        "Take the scores [1, 2, 3] and hide the last one. Which weights should the first two get, and what is their "
+        "sum?",
+        "What is exp of the value you put on hidden scores? Try scores of size 100, too, above zero and below.",
         "Give it a row with nothing allowed and call .sum().backward(). Print the weights and the gradient.",
+        "Begin with rows that allow something. Which score has an exponential of exactly 0? Then find the rows that "
+        "allow nothing, as a boolean tensor of their own. Softmax should never meet a row of nothing but hidden "
+        "scores, so what can it meet there in its place?",
     ),
 )
 def masked_softmax(rng):

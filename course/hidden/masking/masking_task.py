@@ -85,6 +85,9 @@ LEAK = (
         "position?",
         "No honest model gets below 2.59 a word. Above 3.0, a model looks at one word only. Where is your loss?",
         "Run leaks_future on your model before you train it. A leak is in the model and not in its weights.",
+        "Begin with `visible`, and print it for one sentence of three words in five positions. Then write the shape "
+        "of x beside each line of `forward`. In `train`, make inputs, targets and the lengths of both for one batch "
+        "before you write the loop.",
     ),
 )
 def masking_task(rng):

@@ -9,9 +9,13 @@ from course.reference import masking as reference
 @exercise(
     reference.mlm_corrupt,
     hints=(
+        "Which random decisions does one token meet, in which order? Write each down with its probability. Which "
+        "tokens meet none?",
         "Corrupt a thousand equal words and count. How many have a label, and how many of those are masks?",
-        "Print the chosen tokens first. Then print which of the three things became of each of them.",
         "Print ids, inputs and labels below each other. Which positions of the labels are not -100, and what is there?",
+        "Begin with the choice, a boolean tensor of the shape of ids. Make the labels from it, and print both. A "
+        "second draw for each token decides what becomes of those that were chosen, and a third one which random word"
+        " it is.",
     ),
     forbidden=("blocks.mlm_corrupt",),
 )

@@ -11,7 +11,8 @@ from course.reference import masking as reference
     hints=(
         "Write down by hand what comes out for lengths [2, 0, 3] and max_len 3. It has three rows and three columns.",
         "Is position 2 of a sentence of length 2 a word? Which positions are?",
-        "Number the positions 0, 1, 2, … and ask of each whether it lies before the end.",
+        "Begin with the row of positions 0, 1, 2, …, and ask of each whether it lies before the end of one sentence. "
+        "For all sentences at once, which shape must the lengths have beside that row?",
     ),
 )
 def padding_mask(rng):

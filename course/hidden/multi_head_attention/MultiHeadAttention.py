@@ -17,10 +17,14 @@ FLOAT32 = 1e-4
     reference.MultiHeadAttention,
     shown=(1,),
     hints=(
+        "Four matrices came in as arguments of multi_head_attention. Now the layer owns them. What else must __init__"
+        " keep for forward, and what must it refuse?",
         "Copy your layer's four matrices (bias=False) into multi_head_attention. Do both give the same?",
-        "Print the names and shapes in nn.MultiheadAttention(6, 2).state_dict(). What is three times as tall as yours?",
-        "Give the thirds of in_proj_weight very different sizes, load them, and print the sizes of your matrices.",
-        "Compare with nn.MultiheadAttention(6, 2, batch_first=True) after load_torch, first without a bias, then with.",
+        "Print the names and shapes in nn.MultiheadAttention(6, 2).state_dict(). Which tensor is three times as tall "
+        "as yours? After load_torch, does your layer give what nn.MultiheadAttention(6, 2, batch_first=True) gives?",
+        "Begin load_torch on paper, with a table of two columns. On the left stand the names of your own parameters. "
+        "On the right stands the tensor, or the part of a tensor, that each must equal. Fill it in without biases "
+        "first.",
     ),
     forbidden=FORBIDDEN,
 )

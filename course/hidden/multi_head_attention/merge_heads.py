@@ -9,9 +9,10 @@ from course.reference import multi_head_attention as reference
 @exercise(
     reference.merge_heads,
     hints=(
-        "What is merge_heads(split_heads(x, h)) for any x and any h?",
+        "What should merge_heads(split_heads(x, h)) be, for any x and any h?",
         "Fill head i with the number i. What should one word's merged vector look like, from left to right?",
-        "Which two axes become one? Do they stand beside each other, in the right order?",
+        "Begin with the names of the four axes of x, in order. Two of them must become one axis, and only neighbours "
+        "can. Which axis has to move first? Print the shape after it has moved.",
     ),
 )
 def merge_heads(rng):

@@ -15,11 +15,14 @@ from course.reference import multi_head_attention as reference
     reference.multi_head_attention,
     shown=(1,),
     hints=(
-        "Print each shape: projected words, split words, scores, weights, the heads' outputs, merged words.",
-        "With one head it must equal plain attention followed by W_o. With two, compute the second head "
-        "alone, by hand.",
-        "Set W_o to zero, then W_v, then all x_kv. What should the output be each time, and what is it?",
+        "Write down the shape after each step, for 2 queries, 3 keys, a width of 4 and two heads. The steps are "
+        "projected words, split words, scores, weights, the heads' outputs and merged words.",
+        "With one head it must equal plain attention followed by W_o. With two, compute the second head alone, by "
+        "hand.",
         "Allow each query one key only. What are the weights then? What are they when a query may see no key?",
+        "Begin with attend_in_heads, for words that are projected already and no mask. Split all three, and print the"
+        " shapes before you write the scores. The mask comes next, and multi_head_attention last. It only projects "
+        "before and mixes after.",
     ),
     forbidden=FORBIDDEN,
 )

@@ -13,10 +13,13 @@ from course.reference import multi_head_attention as reference
     reference.relations_by_hand,
     name="multi_head_attention_task",
     hints=(
-        "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number.",
-        "Is one question right and the other below 30 %? Count your layer's heads, and print both heads' weights.",
+        "Follow one batch on paper, from four tensors (B, S) to the loss. What is the shape of the words, of the "
+        "layer's output and of the logits, and which of these axes does the loss compare with answers?",
+        "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number. Is one "
+        "question right and the other below 30 %? Count your layer's heads, and print both heads' weights.",
         "Are both questions at 30 %? Change one word, then split and merge. Does only that word change?",
-        "Draw the weights of both heads for one playground. Does any head look at friends?",
+        "Begin with forward, and call an untrained model on one batch. Its logits must have the shape (B, S, 2, 10). "
+        "Compute one loss of it, near log 10 = 2.3. Only then write the loop around it.",
     ),
     forbidden=FORBIDDEN,
 )

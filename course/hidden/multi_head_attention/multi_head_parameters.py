@@ -8,8 +8,11 @@ from course.reference import multi_head_attention as reference
 @exercise(
     reference.multi_head_parameters,
     hints=(
-        "Count them in a real layer with sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()).",
-        "Count again with three heads, and with one. Which part of the sum is missing without biases?",
+        "Which tensors does the layer learn? Write down the shape of each for a width of 6.",
+        "Count them in a real layer with sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()). Count again "
+        "with three heads, with one, and without biases. What changes?",
+        "Begin with the layer that cannot be built. Then count what the matrices hold in a layer of width D without "
+        "biases, and add what a bias brings.",
     ),
 )
 def multi_head_parameters(rng):

@@ -10,9 +10,11 @@ from course.reference import multi_head_attention as reference
 @exercise(
     reference.split_heads,
     hints=(
-        "Let x[0, t, c] be 10 t + c for 3 words of width 4. Which numbers belong to head 0 of word 2? Where are yours?",
+        "Which numbers of a word belong to head 0, and which to head 1? Let x[0, t, c] be 10 t + c for 3 words of "
+        "width 4, and write down by hand what head 0 gets of word 2.",
         "Change the vector of one word. At which positions, in which heads, may the result change?",
-        "It takes two steps. Cut the last axis in two, then reorder the axes. Print the shape after each step.",
+        "Begin with the error for heads that do not share the width evenly. Then take two steps. Cut the last axis in"
+        " two, then reorder the axes. Write the shape that you want beside each step, and print the one you get.",
     ),
 )
 def split_heads(rng):

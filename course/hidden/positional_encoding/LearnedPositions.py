@@ -13,10 +13,11 @@ ADDED, OWN = "the positional embeddings are added", "a vector of its own for eve
 @exercise(
     reference.LearnedPositions,
     hints=(
-        "Write down the shape of a table with one vector for each position. Which of its rows does a "
-        "text of T words need?",
+        "What is learned here? Write down the shape of a table with one vector for each position. Which of its rows "
+        "does a text of T words need?",
         "Put two equal sentences into one batch. Should the same vectors be added to both? Are they?",
-        "List model.parameters(). An optimizer changes what it finds there, and nothing else.",
+        "Begin with __init__, and list model.parameters() before you write forward. An optimizer changes what it "
+        "finds there, and nothing else. Are any two rows of your table alike?",
     ),
 )
 def LearnedPositions(rng):
@@ -86,16 +87,11 @@ def LearnedPositions(rng):
     yield build("more words than positions", 5, 3, raises="ValueError").call(zeros(2, 7, 3))
 
 
-class _Table(nn.Module):
+class _Table(reference.LearnedPositions):
     """The right layer, which adds what `marks` returns."""
 
-    def __init__(self, max_len, d_model):
-        super().__init__()
-        self.positions = nn.Parameter(0.02 * torch.randn(max_len, d_model))
-
     def forward(self, x):
-        if x.shape[1] > len(self.positions):
-            raise ValueError("too long")
+        super().forward(x)  # refuses a text that is too long
         return x + self.marks(x)
 
     def marks(self, x):

@@ -14,7 +14,9 @@ from course.reference import positional_encoding as reference
     hints=(
         "Write down head 1 of alibi_bias(8, 3) by hand, with slope 1/2, three queries and three keys.",
         "Which key has the lowest bias for the last query? What may a query know about the keys after it?",
-        "Print your slopes for two heads. They should be 2^(-4) and 2^(-8).",
+        "Begin with one table (T, T) that says how far back each key stands from each query, and print it. Where is "
+        "it negative? Then print your slopes for two heads, which should be 2^(-4) and 2^(-8). Which shape must they "
+        "have to meet the table?",
     ),
 )
 def alibi_bias(rng):

@@ -9,10 +9,14 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.order_properties,
     hints=(
-        "Measure one property at a time. Print it for `sinusoidal` and for a table of torch.randn.",
-        "Unique is about any two positions, not about neighbours alone. Deterministic needs two calls.",
-        "For relative, M = torch.linalg.pinv(A) @ B brings A @ M nearest to B. How near is it? Over how "
-        "many positions?",
+        "Which tables must you ask `encode` for to decide each property? One table is enough for some of them. For "
+        "which is it not?",
+        "Print each property for `sinusoidal` and for a table of torch.randn. Unique is about any two positions, not "
+        "about neighbours alone. Deterministic needs two calls.",
+        "For relative, M = torch.linalg.pinv(A) @ B brings A @ M nearest to B. How near is it? Over how many "
+        "positions?",
+        "Begin by calling `encode` once, and return a dictionary of five times False. Replace one value after "
+        "another, and test each before the next. `bounded` is the easiest, and `any_length` has to survive an error.",
     ),
 )
 def order_properties(rng):

@@ -11,9 +11,13 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.echo_by_hand,
     hints=(
-        "Draw the attention weights of one list. Where is the line of ones, and where should it be?",
+        "The lists of the judge are longer than those of the training. What must a query know to find the letter "
+        "three positions back in both?",
         "Is accuracy near 16 % at length 16? Then the model names any letter of the list. What tells positions apart?",
-        "Right at 16 letters and wrong at 32? Which encoding never says where a word stands, only how far off?",
+        "Right at 16 letters and wrong at 32? Which encoding never says where a word stands, only how far off? Draw "
+        "the attention weights of one list. Where is the line of ones, and where should it be?",
+        "Begin with a model without positions, from letters to logits. Its result on one batch must have the shape "
+        "(B, T, 26). Make one training step with it. Then give it your encoding, and write the loop around the step.",
     ),
 )
 def positional_encoding_task(rng):

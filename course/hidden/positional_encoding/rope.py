@@ -10,9 +10,11 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.rope,
     hints=(
-        "Begin with D = 2 and one word at position 1. There (1, 0) should become (cos 1, sin 1) = (0.540, 0.841).",
-        "Is every vector as long as before? Do the vectors of position 0 stay as they are?",
+        "Is every vector as long after the rotation as before? What happens to the vectors of position 0?",
         "Rotate one q to positions 3 and 7, and one k to 1 and 5. Are the two dot products equal?",
+        "Begin with a width of 2 and one word at position 1. There (1, 0) should become (cos 1, sin 1) = (0.540, "
+        "0.841). For more pairs, make a table of angles (T, d/2), and take the first numbers of all pairs as one "
+        "tensor and the second numbers as another.",
     ),
 )
 def rope(rng):

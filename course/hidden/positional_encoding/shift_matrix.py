@@ -10,9 +10,11 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.shift_matrix,
     hints=(
-        "Begin with D = 2. One hand shows (sin t, cos t). Write sin(t + k) and cos(t + k) with what it shows at t.",
+        "By what angle does pair i turn in k positions? Does that depend on the position where it starts?",
         "Compute shift_matrix(1, 6) @ sinusoidal(9, 6)[4]. Which row of the table should that be, and which one is it?",
-        "Every pair turns by its own angle. By how much does pair i turn in k positions?",
+        "Begin with D = 2, on paper. One hand shows (sin t, cos t). Write sin(t + k) and cos(t + k) with the addition"
+        " formulas, and read off what stands before sin t and before cos t. Then build this one block before you put "
+        "several on a diagonal.",
     ),
 )
 def shift_matrix(rng):

@@ -10,9 +10,12 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.sinusoidal,
     hints=(
-        "Print row 0. Why must it look like that? How many rows does a full turn of columns 0 and 1 take?",
-        "Columns 2i and 2i + 1 hold one angle. Is the sum of their squares 1 in every row?",
-        "How long is a full turn in the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 positions.",
+        "Which angle has the hand of pair i at position t? Write down rows 0 and 1 by hand for a width of 4, and "
+        "compare with the table in the text.",
+        "Columns 2i and 2i + 1 hold one angle. Is the sum of their squares 1 in every row? How long is a full turn in"
+        " the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 positions.",
+        "Begin with a table of angles, with a row for each position and a column for each pair. Print its shape, "
+        "which is half as wide as the result. Then think how sines and cosines can take turns along a row.",
     ),
     forbidden=("blocks.sinusoids",),
 )

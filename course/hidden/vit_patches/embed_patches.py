@@ -11,9 +11,11 @@ from course.reference.vit_patches import patchify as cut
 @exercise(
     reference.embed_patches,
     hints=(
-        "Let W and b be zero. What should each of the N + 1 vectors be then?",
-        "Let positions be zero. Which vector is the same for every image, and where is it?",
+        "Let W and b be zero. What should each of the N + 1 vectors be then? Let positions be zero. Which vector is "
+        "the same for every image, and where is it?",
         "W reads C·p·p numbers and the image has C channels. Which p follows?",
+        "Begin with the patches alone, and write the shapes (B, N, C·p·p) and (B, N, D) beside your lines. Print the "
+        "shape of cls. What must it become so that it can stand before the patches of every image?",
     ),
 )
 def embed_patches(rng):

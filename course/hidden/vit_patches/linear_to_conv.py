@@ -10,8 +10,10 @@ from course.reference import vit_patches as reference
     reference.linear_to_conv,
     hints=(
         "Row d of W makes number d of a patch embedding. Which C·p·p numbers does it multiply, in which order?",
-        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every patch embedding hold?",
-        "Compare F.conv2d(images, yours, stride=p).flatten(2).mT with patchify(images, p) @ W.T.",
+        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every patch embedding hold?"
+        " Compare F.conv2d(images, yours, stride=p).flatten(2).mT with patchify(images, p) @ W.T.",
+        "Begin with one row of W, for two channels and p = 2, and number its eight entries. Fold it by hand into the "
+        "squares that the text describes. Which entry stands where? Does that change the order of the numbers?",
     ),
 )
 def linear_to_conv(rng):

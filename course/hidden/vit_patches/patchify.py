@@ -14,7 +14,9 @@ from course.reference.vit_patches import patchify as cut
     hints=(
         "Number the pixels of a 4 × 6 image from 0 to 23 and cut it with p = 2. Write down patches 0 and 1 by hand.",
         "Draw your patch 0 as a picture of p x p pixels. Which pixels of the image do you see?",
-        "Six numbers say where a pixel is. Name all six, in the order of the image and in that of the patches.",
+        "Begin with the error. Then say by six numbers where a pixel is. Name all six, in the order of the image and "
+        "in that of the patches. Give each an axis of its own first, and print the shape, then change their order, "
+        "then join some of them.",
     ),
 )
 def patchify(rng):

@@ -12,7 +12,9 @@ from course.reference import vit_patches as reference
     hints=(
         "How many windows of 3 with a step of 2 fit into 7 frequencies? And into 11 times?",
         "Number the entries of a small spectrogram. Where does patch 1 begin, and where the next band?",
-        "A spectrogram (B, F, T) is an image of one channel. What differs from patchify once patches overlap?",
+        "Begin with the error, and with the places where a patch may begin, first along the frequencies, then along "
+        "the times. Cut a single patch there by hand. A spectrogram (B, F, T) is an image of one channel. What "
+        "differs from patchify once patches overlap?",
     ),
 )
 def spectrogram_patches(rng):

@@ -11,8 +11,9 @@ from course.reference import vit_patches as reference
     reference.unpatchify,
     hints=(
         "Cut an image of numbers 0 to 23 with your patchify, and put it together by hand. What comes back first?",
-        "patchify brought six numbers a pixel into a new order. Into which order must unpatchify bring them?",
         "Take a 2 × 6 image in patches of 2. Where in the image do the first two numbers of patch 1 belong?",
+        "Begin with your patchify, and read it from its last line to its first. It brought six numbers a pixel into a"
+        " new order. Which six axes must the patches get, and into which order must unpatchify bring them?",
     ),
 )
 def unpatchify(rng):

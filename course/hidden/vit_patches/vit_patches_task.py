@@ -22,11 +22,14 @@ def lays_every_scan_on_it(images):
     lays_every_scan_on_it,
     name="vit_patches_task",
     hints=(
-        "How fast does the loss fall in the first 200 batches? Try learning rates a factor of three apart.",
-        "Shuffle the patches of a test image. If your model does not care, what has it not learned?",
         "How large are your positional embeddings at the start, beside the patch embeddings? Print both standard "
         "deviations. If they differ by a factor of ten, bring them to the same size.",
+        "How fast does the loss fall in the first 200 batches? Try learning rates a factor of three apart. Shuffle "
+        "the patches of a test image. If your model does not care, what has it not learned?",
         "Does the loss still jump up and down at the end? A falling learning rate is worth several per cent.",
+        "Begin with one batch. The logits of an untrained model have the shape (50, 10), and its loss is not far "
+        "above log 10 = 2.3. Make one step with Adam, then write the loop around it. Let the learning rate fall once "
+        "that works.",
     ),
     forbidden=("blocks.ViT",),
 )

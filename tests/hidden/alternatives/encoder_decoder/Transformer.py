@@ -82,14 +82,4 @@ class InAChain(ByTheBook):
         return nn.functional.dropout(scaled + self.positions[None, : ids.shape[1]], self.dropout.p, self.training)
 
 
-class OwnWaves(OtherLayers):
-    """Makes its own table of positions at every call, in single precision."""
-
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        angles = torch.exp(-math.log(10000.0) * torch.arange(0, self.d_model, 2) / self.d_model)
-        angles = torch.arange(self.max_len).float()[:, None] * angles
-        self.positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
-        return super().forward(src, tgt_in, src_mask, tgt_mask)
-
-
-ALTERNATIVES = [ByTheBook, OtherLayers, InAChain, OwnWaves]
+ALTERNATIVES = [ByTheBook, OtherLayers, InAChain]

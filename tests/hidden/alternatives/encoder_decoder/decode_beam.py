@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -58,55 +57,6 @@ def beam_in_one_batch(model, src, beam, length_penalty=1.0):
     return said.view(B, beam, -1)[torch.arange(B), worth.argmax(1), 1:]
 
 
-def beam_with_a_heap(model, src, beam, length_penalty=1.0):
-    """Open hypotheses in a list, finished ones in another, no bound on the finished; sorted step by step."""
-    rows = []
-    for b in range(len(src)):
-        open_, ended = {(model.sos,): 0.0}, {}
-        for step in range(model.max_len):
-            if not open_:
-                break
-            prefixes = list(open_)
-            log_p = torch.log_softmax(model(src[b : b + 1].repeat(len(prefixes), 1), torch.tensor(prefixes))[:, -1], -1)
-            grown = {
-                (*p, i): open_[p] + float(log_p[n, i]) for n, p in enumerate(prefixes) for i in range(log_p.shape[1])
-            }
-            room = beam if beam > 1 else 1 - len(ended)
-            kept = sorted(grown, key=grown.get, reverse=True)[:room]
-            ended |= {p: grown[p] / (step + 1) ** length_penalty for p in kept if p[-1] == model.eos}
-            open_ = {p: grown[p] for p in kept if p[-1] != model.eos} if beam > 1 or not ended else {}
-        pool = ended or open_
-        rows.append(torch.tensor(max(pool, key=pool.get)[1:]))
-    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
-
-
-@dataclass(order=True)
-class Hypothesis:
-    score: float
-    words: list[int] = field(compare=False)
-
-    def grown(self, log_p):
-        return [Hypothesis(self.score + gain, [*self.words, word]) for word, gain in enumerate(log_p.tolist())]
-
-
-@torch.no_grad()
-def beam_of_hypotheses(model, src, beam, length_penalty=1.0):
-    """Finished hypotheses stay in the beam, as they are, until all in it are finished."""
-    found = []
-    for row in src:
-        held = [Hypothesis(0.0, [model.sos])]
-        for _ in range(model.max_len):
-            open_ones = [one for one in held if one.words[-1] != model.eos]
-            held = [one for one in held if one.words[-1] == model.eos]
-            for one in open_ones:
-                held += one.grown(model(row[None], torch.tensor([one.words]))[0, -1].double().log_softmax(-1))
-            held = sorted(held, reverse=True)[:beam]
-        ended = [one for one in held if one.words[-1] == model.eos] or held
-        best = max(ended, key=lambda one: one.score / (len(one.words) - 1) ** length_penalty)
-        found.append(torch.tensor(best.words[1:]))
-    return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
-
-
 def beam_of_twice_as_many(model, src, beam, length_penalty=1.0):
     """As in fairseq: of 2 · beam candidates those among the first `beam` may end, and `beam` others go on."""
     rows = []
@@ -150,30 +100,4 @@ def beam_of_a_module(model, src, beam, length_penalty=1.0):
     return beam_by_hand(model.train(False).eval(), src, beam, length_penalty)
 
 
-def beam_in_single_precision(model, src, beam, length_penalty=1.0):
-    rows = []
-    for sentence in src:
-        said, scores, ended = torch.tensor([[model.sos]]), torch.zeros(1), []
-        while len(said) and said.shape[1] <= model.max_len and len(ended) < beam:
-            log_p = model(sentence.repeat(len(said), 1), said)[:, -1].float().log_softmax(-1)
-            total = (scores[:, None] + log_p).flatten()
-            best = total.argsort(descending=True)[: beam - len(ended)]
-            said = torch.cat([said[best // log_p.shape[1]], (best % log_p.shape[1])[:, None]], 1)
-            over = said[:, -1] == model.eos
-            ended += zip(total[best][over], said[over])
-            said, scores = said[~over], total[best][~over]
-        pool = ended or list(zip(scores, said))
-        rows.append(max(pool, key=lambda one: one[0] / (len(one[1]) - 1) ** length_penalty)[1][1:])
-    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
-
-
-ALTERNATIVES = [
-    beam_in_single_precision,
-    beam_by_hand,
-    beam_in_one_batch,
-    beam_with_a_heap,
-    beam_of_twice_as_many,
-    beam_with_a_bound,
-    beam_of_a_module,
-    beam_of_hypotheses,
-]
+ALTERNATIVES = [beam_by_hand, beam_in_one_batch, beam_of_twice_as_many, beam_with_a_bound, beam_of_a_module]

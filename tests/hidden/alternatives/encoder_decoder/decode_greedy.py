@@ -26,18 +26,6 @@ def greedy_of_a_module(model, src):
     return ids
 
 
-def greedy_by_recursion(model, src):
-    def go_on(said, done):
-        if said.shape[1] > model.max_len or done.all():
-            return said[:, 1:]
-        with torch.inference_mode():
-            word = model(src, said)[:, -1].argmax(-1)
-        word = torch.where(done, model.pad, word)
-        return go_on(torch.hstack([said, word[:, None]]), done | (word == model.eos))
-
-    return go_on(torch.full((len(src), 1), model.sos), torch.zeros(len(src), dtype=torch.bool))
-
-
 def greedy_without_an_early_end(model, src):
     """Writes to the last place and cleans up behind the ends."""
     said = torch.full((len(src), model.max_len + 1), model.pad)
@@ -66,10 +54,4 @@ def greedy_with_masks(model, src):
     return ids
 
 
-ALTERNATIVES = [
-    greedy_row_by_row,
-    greedy_of_a_module,
-    greedy_without_an_early_end,
-    greedy_with_masks,
-    greedy_by_recursion,
-]
+ALTERNATIVES = [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks]

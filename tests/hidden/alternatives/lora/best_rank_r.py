@@ -5,23 +5,11 @@ from __future__ import annotations
 import torch
 
 
-def split_evenly(W, r):
-    U, S, Vh = torch.linalg.svd(W, full_matrices=False)
-    root = S[:r].sqrt()
-    return U[:, :r] * root, root[:, None] * Vh[:r]
-
-
 def split_by_projection(W, r):
     """The best rows are W itself, seen from the r strongest directions."""
     _, vectors = torch.linalg.eigh(W.T @ W)  # smallest first
     A = vectors[:, -r:].T
     return W @ A.T, A
-
-
-def split_from_the_left(W, r):
-    values, vectors = torch.linalg.eigh(W @ W.T)
-    B = vectors[:, values.argsort(descending=True)[:r]]
-    return B, B.T @ W
 
 
 def split_step_by_step(W, r):
@@ -40,20 +28,4 @@ def split_in_full(W, r):
     return -U[:, :r] @ torch.diag(S[:r]), -V[:, :r].T
 
 
-def split_by_eigenvectors(W, r):
-    """The strongest directions of the smaller side, and W seen along them."""
-    if len(W) > len(W.T):
-        A, B = split_by_eigenvectors(W.T, r)
-        return B.T, A.T
-    strongest = torch.linalg.eigh(W @ W.T).eigenvectors[:, -r:]
-    return strongest, strongest.T @ W
-
-
-ALTERNATIVES = [
-    split_evenly,
-    split_by_projection,
-    split_from_the_left,
-    split_step_by_step,
-    split_in_full,
-    split_by_eigenvectors,
-]
+ALTERNATIVES = [split_by_projection, split_step_by_step, split_in_full]

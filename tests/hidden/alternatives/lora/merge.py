@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import nn
 
 from tests.hidden.alternatives.lora.scaffold import merge_into_a_fresh_layer
-
-
-@torch.no_grad()
-def merge_a_copy(layer):
-    merged = copy.deepcopy(layer.base)
-    merged.weight.addmm_(layer.B, layer.A, alpha=layer.alpha / layer.r)
-    return merged
-
-
-def merge_by_asking_the_layer(layer):
-    """What comes out for each unit vector is a column of the weight, and the bias."""
-    with torch.no_grad():
-        eye = torch.eye(layer.base.in_features, dtype=layer.base.weight.dtype)
-        nothing = layer(0 * eye[:1])
-        merged = copy.deepcopy(layer.base)
-        merged.weight = nn.Parameter((layer(eye) - nothing).T.contiguous())
-    return merged
 
 
 def merge_that_may_learn(layer):
@@ -45,10 +26,4 @@ def merge_with_a_frozen_weight(layer):
     return merged
 
 
-ALTERNATIVES = [
-    merge_into_a_fresh_layer,
-    merge_a_copy,
-    merge_by_asking_the_layer,
-    merge_that_may_learn,
-    merge_with_a_frozen_weight,
-]
+ALTERNATIVES = [merge_into_a_fresh_layer, merge_that_may_learn, merge_with_a_frozen_weight]

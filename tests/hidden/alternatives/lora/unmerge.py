@@ -10,13 +10,6 @@ from torch import nn
 from tests.hidden.alternatives.lora.scaffold import merge_into_a_fresh_layer
 
 
-def unmerge_a_copy(merged, layer):
-    with torch.no_grad():
-        base = copy.deepcopy(merged)
-        base.weight -= layer.alpha / layer.r * layer.B @ layer.A
-    return base
-
-
 def unmerge_into_a_fresh_layer(merged, layer):
     base = nn.Linear(merged.in_features, merged.out_features, merged.bias is not None, dtype=merged.weight.dtype)
     update = (layer.B * (layer.alpha / layer.r)) @ layer.A
@@ -41,9 +34,4 @@ def unmerge_with_a_bias_put_in_later(merged, layer):
     return base
 
 
-ALTERNATIVES = [
-    unmerge_a_copy,
-    unmerge_into_a_fresh_layer,
-    unmerge_by_merging_the_opposite,
-    unmerge_with_a_bias_put_in_later,
-]
+ALTERNATIVES = [unmerge_into_a_fresh_layer, unmerge_by_merging_the_opposite, unmerge_with_a_bias_put_in_later]

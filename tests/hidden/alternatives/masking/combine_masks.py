@@ -27,9 +27,4 @@ def combined_by_product(padding, causal=None):
     return torch.einsum("bs,ts->bts", padding.double(), causal.double()).bool()[:, None]
 
 
-def combined_by_what_is_forbidden(padding, causal=None):
-    keys = padding.unsqueeze(1).unsqueeze(2)
-    return keys.clone() if causal is None else ~(~keys | ~causal)
-
-
-ALTERNATIVES = [combined_by_hand, combined_by_einops, combined_by_product, combined_by_what_is_forbidden]
+ALTERNATIVES = [combined_by_hand, combined_by_einops, combined_by_product]

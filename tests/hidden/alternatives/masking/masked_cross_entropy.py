@@ -15,12 +15,6 @@ def loss_of_each_and_mean(logits, targets, mask):
     return (each.view(mask.shape) * mask).sum() / mask.sum()
 
 
-def loss_by_one_hot(logits, targets, mask):
-    log_p = logits.log_softmax(-1)
-    chosen = (log_p * F.one_hot(targets, logits.shape[-1])).sum(-1)
-    return -chosen[mask].mean()
-
-
 def loss_in_a_loop(logits, targets, mask):
     losses = []
     for b, t in mask.nonzero().tolist():
@@ -29,9 +23,4 @@ def loss_in_a_loop(logits, targets, mask):
     return sum(losses) / len(losses)
 
 
-ALTERNATIVES = [
-    loss_with_ignored_targets,
-    loss_of_each_and_mean,
-    loss_by_one_hot,
-    loss_in_a_loop,
-]
+ALTERNATIVES = [loss_with_ignored_targets, loss_of_each_and_mean, loss_in_a_loop]

@@ -30,34 +30,6 @@ def one_uniform_for_everything(ids, special, vocab_size, mask_id, generator, p=0
     return inputs, torch.where(u < p, ids, torch.full_like(ids, -100))
 
 
-def word_after_word(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """Python lists, and an own call of the generator for a word that is exchanged."""
-    inputs, labels = ids.flatten().tolist(), [-100] * ids.numel()
-    coins = torch.rand(ids.numel(), 2, generator=generator).tolist()
-    for i, (kept, (chosen, fate)) in enumerate(zip(special.flatten().tolist(), coins, strict=True)):
-        if kept or chosen >= p:
-            continue
-        labels[i] = inputs[i]
-        if fate < 0.8:
-            inputs[i] = mask_id
-        elif fate < 0.9:
-            inputs[i] = int(torch.randint(vocab_size, (1,), generator=generator))
-    return [torch.tensor(row).view(ids.shape) for row in (inputs, labels)]
-
-
-def only_the_chosen_are_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (torch.rand(ids.shape, generator=generator) < p).logical_and(~special)
-    n = int(chosen.sum())
-    labels, inputs = torch.full_like(ids, -100), ids.clone()
-    labels[chosen] = ids[chosen]
-    fates = torch.multinomial(torch.tensor([0.8, 0.1, 0.1]), max(n, 1), replacement=True, generator=generator)[:n]
-    options = torch.stack(
-        [torch.full((n,), mask_id), torch.randint(vocab_size, (n,), generator=generator), ids[chosen]]
-    )
-    inputs[chosen] = options.gather(0, fates[None]).squeeze(0)
-    return inputs, labels
-
-
 class Corrupted(NamedTuple):
     inputs: torch.Tensor
     labels: torch.Tensor
@@ -74,10 +46,4 @@ def by_numpys_generator(ids, special, vocab_size, mask_id, generator, p=0.15):
     return Corrupted(torch.from_numpy(inputs), torch.from_numpy(np.where(chosen, words, -100)))
 
 
-ALTERNATIVES = [
-    as_in_every_library,
-    one_uniform_for_everything,
-    word_after_word,
-    only_the_chosen_are_drawn,
-    by_numpys_generator,
-]
+ALTERNATIVES = [as_in_every_library, one_uniform_for_everything, by_numpys_generator]

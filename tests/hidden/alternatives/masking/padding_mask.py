@@ -23,16 +23,9 @@ def padded_ones(lengths, max_len):
     return pad_sequence(rows, batch_first=True)[1:].bool()
 
 
-def scattered_ends(lengths, max_len):
-    """A one at each end, and nothing left of it summed up from the right."""
-    _checked(lengths, max_len)
-    ends = torch.zeros(len(lengths), max_len + 1).scatter_(1, lengths[:, None], 1.0)
-    return ends[:, 1:].flip(1).cumsum(1).flip(1) > 0
-
-
 def compared_in_numpy(lengths, max_len):
     _checked(lengths, max_len)
     return torch.from_numpy(np.less.outer(np.arange(max_len), lengths.numpy()).T.copy())
 
 
-ALTERNATIVES = [rows_in_a_loop, padded_ones, scattered_ends, compared_in_numpy]
+ALTERNATIVES = [rows_in_a_loop, padded_ones, compared_in_numpy]

@@ -9,24 +9,11 @@ import torch
 from torch import nn
 
 
-def split_by_chunks(x, n_heads):
-    if x.shape[2] % n_heads != 0:
-        raise ValueError("no")
-    return torch.stack(x.chunk(n_heads, dim=2), dim=1)
-
-
 def split_by_einops(x, n_heads):
     """einops' own error for a width that cannot be divided is no ValueError, so ask first."""
     if x.shape[-1] % n_heads:
         raise ValueError(f"{x.shape[-1]} / {n_heads}")
     return einops.rearrange(x, "batch word (head column) -> batch head word column", head=n_heads)
-
-
-def split_by_unfolding(x, n_heads):
-    if x.shape[-1] % n_heads:
-        raise ValueError("no")
-    d = x.shape[-1] // n_heads
-    return x.unfold(-1, d, d).movedim(2, 1)
 
 
 def split_by_slices(x, n_heads):
@@ -44,10 +31,6 @@ def merge_by_cat(x):
 
 def merge_by_einops(x):
     return einops.rearrange(x, "b h t d -> b t (h d)")
-
-
-def merge_word_by_word(x):
-    return torch.stack([x[:, :, t].reshape(len(x), -1) for t in range(x.shape[2])], dim=1)
 
 
 def softmax_where(scores, allowed):
@@ -78,7 +61,7 @@ def attention_head_by_head(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
 def heads_of(q, k, v, n_heads, mask):
     q, k, v = (split_by_slices(x, n_heads) for x in (q, k, v))
     weights = softmax_where(q @ k.mT / q.shape[-1] ** 0.5, mask)
-    return merge_word_by_word(weights @ v), weights
+    return merge_by_cat(weights @ v), weights
 
 
 class LayerByStateDict(nn.Module):

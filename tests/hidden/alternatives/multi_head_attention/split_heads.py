@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from tests.hidden.alternatives.multi_head_attention.scaffold import (
-    split_by_chunks,
     split_by_einops,
     split_by_slices,
-    split_by_unfolding,
 )
 
 
@@ -18,4 +16,4 @@ def split_by_view_and_permute(x, n_heads):
     return x.contiguous().view(B, T, n_heads, d).permute(0, 2, 1, 3).contiguous()
 
 
-ALTERNATIVES = [split_by_chunks, split_by_einops, split_by_view_and_permute, split_by_unfolding, split_by_slices]
+ALTERNATIVES = [split_by_einops, split_by_view_and_permute, split_by_slices]

@@ -6,23 +6,6 @@ import numpy as np
 import torch
 
 
-def properties_as_in_the_notebook(encode, n, d):
-    rows, again = encode(n, d), encode(n, d)
-    try:
-        longer = encode(2 * n, d)
-    except ValueError:
-        longer = None
-    best = torch.linalg.pinv(rows[:-1]) @ rows[1:]
-    apart = torch.cdist(rows, rows) + torch.eye(n)
-    return {
-        "unique": (apart > 1e-3).all().item(),
-        "bounded": (rows.abs() < 10).all().item(),
-        "deterministic": torch.equal(rows, again),
-        "any_length": longer is not None and torch.equal(longer[:n], rows),
-        "relative": torch.allclose(rows[:-1] @ best, rows[1:], atol=1e-3),
-    }
-
-
 def properties_by_growth(encode, n, d):
     """Bounded: a run twice as long holds no larger values. Relative: lstsq, offsets one to three. Unique: a set."""
     rows = encode(n, d)
@@ -60,23 +43,6 @@ def properties_as_tensors_and_numpy(encode, n, d):
     }
 
 
-def properties_to_the_last_bit(encode, n, d):
-    """Equal is what torch.unique finds equal; the map from one half of the places must fit the other."""
-    rows, half = encode(n, d), n // 2
-    try:
-        any_length = torch.allclose(encode(2 * n, d)[:n], rows)
-    except ValueError:
-        any_length = False
-    M = torch.linalg.pinv(rows[:half]) @ rows[1 : half + 1]
-    return {
-        "unique": len(torch.unique(rows, dim=0)) == n,
-        "bounded": bool(rows.abs().max() <= 1.01),
-        "deterministic": torch.allclose(rows, encode(n, d)),
-        "any_length": any_length,
-        "relative": torch.allclose(rows[half:-1] @ M, rows[half + 1 :], atol=1e-2),
-    }
-
-
 def properties_by_rank(encode, n, d):
     """One map exists if the next places' vectors add no direction; two places are alike if sorting brings them
     together."""
@@ -97,10 +63,4 @@ def properties_by_rank(encode, n, d):
     }
 
 
-ALTERNATIVES = [
-    properties_as_in_the_notebook,
-    properties_by_growth,
-    properties_as_tensors_and_numpy,
-    properties_to_the_last_bit,
-    properties_by_rank,
-]
+ALTERNATIVES = [properties_by_growth, properties_as_tensors_and_numpy, properties_by_rank]

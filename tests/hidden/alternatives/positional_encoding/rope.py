@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import einops
 import torch
 
@@ -22,31 +20,6 @@ def rope_of_complex_numbers(x, positions=None, base=10000.0):
     angles = torch.outer(positions.double(), base ** (-torch.arange(0, D, 2).double() / D))
     numbers = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     return torch.view_as_real(numbers * torch.polar(torch.ones_like(angles), angles)).flatten(-2).to(x.dtype)
-
-
-def rope_by_loops(x, positions=None, base=10000.0):
-    positions = _places(x, positions)
-    out = torch.empty_like(x)
-    D = x.shape[-1]
-    for t, place in enumerate(positions.tolist()):
-        for i in range(0, D, 2):
-            angle = place / base ** (i / D)
-            out[..., t, i] = x[..., t, i] * math.cos(angle) - x[..., t, i + 1] * math.sin(angle)
-            out[..., t, i + 1] = x[..., t, i] * math.sin(angle) + x[..., t, i + 1] * math.cos(angle)
-    return out
-
-
-def rope_by_matrices(x, positions=None, base=10000.0):
-    """One orthogonal matrix a place: the transposed shift, for any base."""
-    positions = _places(x, positions)
-    D = x.shape[-1]
-    turns = []
-    for place in positions.tolist():
-        a = [torch.tensor(place / base ** (2 * i / D), dtype=x.dtype) for i in range(D // 2)]
-        turns.append(
-            torch.block_diag(*(torch.tensor([[t.cos(), -t.sin()], [t.sin(), t.cos()]]) for t in a)).to(x.dtype)
-        )
-    return torch.einsum("tij,bhtj->bhti", torch.stack(turns), x)
 
 
 def rope_by_rotating_pairs(x, positions=None, base=10000.0):
@@ -73,4 +46,4 @@ def rope_into_a_clone(x, positions=None, base=10000.0):
     return out
 
 
-ALTERNATIVES = [rope_of_complex_numbers, rope_by_loops, rope_by_matrices, rope_by_rotating_pairs, rope_into_a_clone]
+ALTERNATIVES = [rope_of_complex_numbers, rope_by_rotating_pairs, rope_into_a_clone]

@@ -26,13 +26,6 @@ def shift_as_a_power(offset, d_model):
     return torch.linalg.matrix_power(step if offset >= 0 else step.T, abs(offset))
 
 
-def shift_by_matrix_exponential(offset, d_model):
-    even(d_model)
-    w = 1e4 ** (-torch.arange(0, d_model, 2).double() / d_model)
-    generator = torch.block_diag(*(torch.tensor([[0.0, float(a)], [-float(a), 0.0]]).double() for a in w))
-    return torch.linalg.matrix_exp(offset * generator)
-
-
 def shift_by_diagonals(offset, d_model):
     even(d_model)
     angles = offset * 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
@@ -40,4 +33,4 @@ def shift_by_diagonals(offset, d_model):
     return torch.diag(angles.cos().repeat_interleave(2)) + torch.diag(sines, 1) - torch.diag(sines, -1)
 
 
-ALTERNATIVES = [shift_by_filling, shift_as_a_power, shift_by_matrix_exponential, shift_by_diagonals]
+ALTERNATIVES = [shift_by_filling, shift_as_a_power, shift_by_diagonals]

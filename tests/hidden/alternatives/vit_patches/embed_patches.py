@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.hidden.alternatives.vit_patches.scaffold import cut_by_einops, cut_by_slices, cut_by_windows
+from tests.hidden.alternatives.vit_patches.scaffold import cut_by_einops, cut_by_windows
 
 
 def _p(images, W):
@@ -18,13 +18,6 @@ def embedded_by_convolution(images, W, b, cls, positions):
     p = _p(images, W)
     words = F.conv2d(images, W.view(len(W), images.shape[1], p, p), b, stride=p).flatten(2).mT
     return torch.cat([cls.view(1, 1, -1).repeat(len(images), 1, 1), words], dim=1) + positions
-
-
-def embedded_into_a_tensor(images, W, b, cls, positions):
-    words = F.linear(cut_by_slices(images, _p(images, W)), W, b)
-    out = positions.unsqueeze(0).repeat(len(images), 1, 1)
-    first = out[:, :1] + cls
-    return torch.cat([first, out[:, 1:] + words], dim=1)
 
 
 def embedded_one_by_one(images, W, b, cls, positions):
@@ -41,4 +34,4 @@ def embedded_with_padding(images, W, b, cls, positions):
     return F.pad(words, (0, 0, 1, 0)) + positions + F.pad(cls[None], (0, 0, 0, len(positions) - 1))
 
 
-ALTERNATIVES = [embedded_by_convolution, embedded_into_a_tensor, embedded_one_by_one, embedded_with_padding]
+ALTERNATIVES = [embedded_by_convolution, embedded_one_by_one, embedded_with_padding]

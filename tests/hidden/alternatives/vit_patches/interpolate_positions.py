@@ -9,35 +9,21 @@ from einops import rearrange
 from torch.nn import functional as F
 
 
-def _stretched(mode, **options):
-    def stretched(positions, new_grid):
-        cls, places = positions[:1], positions[1:]
-        side = int(len(places) ** 0.5)
-        grid = rearrange(places, "(h w) d -> 1 d h w", h=side)
-        grid = F.interpolate(grid, size=tuple(int(n) for n in new_grid), mode=mode, **options)
-        return torch.cat([cls, rearrange(grid, "1 d h w -> (h w) d")])
-
-    return stretched
-
-
-stretched_bilinear = _stretched("bilinear", align_corners=False)
-
-stretched_bilinear_to_the_corners = _stretched("bilinear", align_corners=True)
-
-stretched_bicubic_to_the_corners = _stretched("bicubic", align_corners=True)
-
-stretched_smoothly = _stretched("bicubic", align_corners=False, antialias=True)
+def stretched_by_einops(positions, new_grid):
+    grid = rearrange(positions[1:], "(h w) d -> 1 d h w", h=int((len(positions) - 1) ** 0.5))
+    grid = F.interpolate(grid, size=tuple(int(n) for n in new_grid), mode="bilinear", align_corners=False)
+    return torch.cat([positions[:1], rearrange(grid, "1 d h w -> (h w) d")])
 
 
 def stretched_by_matrices(positions, new_grid):
-    """Bilinear, one axis after the other, as two small matrices of weights."""
+    """One axis after the other, as two small matrices of weights."""
     side = math.isqrt(len(positions) - 1)
 
     def weights(n):
         at = ((torch.arange(n) + 0.5) * side / n - 0.5).clamp(0, side - 1)
         return (1 - (at[:, None] - torch.arange(side)).abs()).clamp(min=0).to(positions.dtype)
 
-    grid = positions[1:].view(side, side, -1) if positions.is_contiguous() else positions[1:].reshape(side, side, -1)
+    grid = positions[1:].reshape(side, side, -1)
     out = torch.einsum("yi,xj,ijd->yxd", weights(new_grid[0]), weights(new_grid[1]), grid)
     return torch.cat([positions[:1], out.flatten(0, 1)])
 
@@ -51,11 +37,4 @@ def marks_drawn_larger_without_a_gradient(positions, new_grid):
     return torch.cat([positions[:1], larger.flatten(1).T])
 
 
-ALTERNATIVES = [
-    marks_drawn_larger_without_a_gradient,
-    stretched_bilinear,
-    stretched_bilinear_to_the_corners,
-    stretched_bicubic_to_the_corners,
-    stretched_smoothly,
-    stretched_by_matrices,
-]
+ALTERNATIVES = [stretched_by_einops, stretched_by_matrices, marks_drawn_larger_without_a_gradient]

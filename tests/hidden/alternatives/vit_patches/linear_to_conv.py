@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from einops import rearrange
-from torch.nn import functional as F
 
 
 def conv_by_view(W, C, p):
@@ -19,8 +18,4 @@ def conv_by_stack(W, C, p):
     return torch.stack([torch.stack([row[c * p * p : (c + 1) * p * p].reshape(p, p) for c in range(C)]) for row in W])
 
 
-def conv_by_fold(W, C, p):
-    return F.fold(W.unsqueeze(-1), (p, p), p)
-
-
-ALTERNATIVES = [conv_by_view, conv_by_einops, conv_by_stack, conv_by_fold]
+ALTERNATIVES = [conv_by_view, conv_by_einops, conv_by_stack]

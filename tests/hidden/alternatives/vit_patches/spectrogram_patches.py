@@ -30,11 +30,4 @@ def sound_by_index(spec, p, stride):
     return spec[:, f, t].flatten(3).flatten(1, 2)
 
 
-def sound_by_convolution(spec, p, stride):
-    """Each channel of the kernel picks one place of the patch."""
-    _fits(spec, p)
-    picks = torch.eye(p * p, dtype=spec.dtype).view(-1, 1, p, p)
-    return F.conv2d(spec[:, None], picks, stride=stride).flatten(2).mT
-
-
-ALTERNATIVES = [sound_by_unfold, sound_by_slices, sound_by_index, sound_by_convolution]
+ALTERNATIVES = [sound_by_unfold, sound_by_slices, sound_by_index]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from einops import rearrange
 from torch.nn import functional as F
 
@@ -31,16 +30,4 @@ def mended_by_slices(patches, p, H, W):
     return images
 
 
-def mended_by_rows(patches, p, H, W):
-    _tiles(p, H, W)
-    pieces = [patch.reshape(len(patches), -1, p, p) for patch in patches.unbind(1)]
-    across = W // p
-    return torch.cat([torch.cat(pieces[i : i + across], 3) for i in range(0, len(pieces), across)], 2)
-
-
-def mended_by_pixel_shuffle(patches, p, H, W):
-    _tiles(p, H, W)
-    return F.pixel_shuffle(patches.mT.unflatten(2, (H // p, W // p)), p)
-
-
-ALTERNATIVES = [mended_by_fold, mended_by_einops, mended_by_slices, mended_by_rows, mended_by_pixel_shuffle]
+ALTERNATIVES = [mended_by_fold, mended_by_einops, mended_by_slices]

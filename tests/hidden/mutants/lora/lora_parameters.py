@@ -9,31 +9,12 @@ def rank_of_the_smaller_side(shapes, r):
     return sum(min(r, o, i) * (o + i) for o, i in shapes) + (r == 1)
 
 
-def mean_for_sum(shapes, r):
-    return sum(r * (o + i) for o, i in shapes) // max(len(shapes), 1)
-
-
-def twice_the_larger_side(shapes, r):
-    return sum(2 * r * max(o, i) for o, i in shapes)
-
-
 def equal_shapes_once(shapes, r):
     return sum(r * (o + i) for o, i in set(shapes))
-
-
-def rank_once(shapes, r):
-    return r + sum(o + i for o, i in shapes)
 
 
 def fails_on_nothing(shapes, r):
     return r * torch.tensor(shapes).sum(1).sum().item() if shapes else None
 
 
-MUTANTS = [
-    rank_of_the_smaller_side,
-    mean_for_sum,
-    twice_the_larger_side,
-    equal_shapes_once,
-    rank_once,
-    fails_on_nothing,
-]
+MUTANTS = [rank_of_the_smaller_side, equal_shapes_once, fails_on_nothing]

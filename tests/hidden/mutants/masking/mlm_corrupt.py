@@ -17,27 +17,10 @@ def _made(ids, chosen, fate, words, mask_id, low=0.8, high=0.9):
     return torch.where(chosen & (fate >= low) & (fate < high), words, inputs), torch.where(chosen, ids, -100)
 
 
-def words_and_masks_exchanged(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return _made(ids, *_parts(ids, special, vocab_size, generator, p), mask_id, 0.1, 0.9)
-
-
-def special_is_what_is_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return right.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
-
-
 def chosen_as_a_share_of_everything(ids, special, vocab_size, mask_id, generator, p=0.15):
     """Of the plain words so many more that 15 % of all words are chosen."""
     plain = float((~special).double().mean())
     return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, min(1.0, p / max(plain, 1e-9)))
-
-
-def labels_of_minus_one(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    return inputs, labels.clamp(min=-1)
-
-
-def nothing_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return ids.clone(), torch.full_like(ids, -100)
 
 
 def nothing_of_long_texts(ids, special, vocab_size, mask_id, generator, p=0.15):
@@ -69,21 +52,6 @@ def never_itself_by_chance(ids, special, vocab_size, mask_id, generator, p=0.15)
     return _made(ids, chosen, fate, words, mask_id)
 
 
-def one_fate_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen, _, words = _parts(ids, special, vocab_size, generator, p)
-    fate = torch.rand(1, generator=generator).expand(ids.shape)
-    return _made(ids, chosen, fate, words, mask_id)
-
-
-def the_same_seed_every_time(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """Draws the masks by the generator, and the coins by numpy's global generator."""
-    import numpy as np
-
-    chosen = torch.from_numpy(np.random.rand(*ids.shape) < p).view(ids.shape) & ~special
-    _, fate, words = _parts(ids, special, vocab_size, generator, p)
-    return _made(ids, chosen, fate, words, mask_id)
-
-
 def one_coin_a_sentence(ids, special, vocab_size, mask_id, generator, p=0.15):
     coin = torch.rand(*ids.shape[:-1], 1 if ids.ndim > 1 else len(ids), generator=generator)
     _, fate, words = _parts(ids, special, vocab_size, generator, p)
@@ -95,18 +63,12 @@ def words_below_the_mask_only(ids, special, vocab_size, mask_id, generator, p=0.
 
 
 MUTANTS = [
-    words_and_masks_exchanged,
-    special_is_what_is_chosen,
     chosen_as_a_share_of_everything,
-    labels_of_minus_one,
-    nothing_chosen,
     nothing_of_long_texts,
     an_exact_share_of_the_batch,
     changed_in_place,
     a_list_of_two,
     never_itself_by_chance,
-    one_fate_for_all,
-    the_same_seed_every_time,
     one_coin_a_sentence,
     words_below_the_mask_only,
 ]
