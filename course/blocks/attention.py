@@ -36,7 +36,7 @@ class MultiHeadAttention(nn.Module):
         rotate: Callable[[Tensor], Tensor] | None = None,
         score_bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Queries from x_q (B, T, D), keys and values from x_kv (B, S, D).
+        """Attend with queries from x_q (B, T, D) and keys and values from x_kv (B, S, D).
 
         Args:
             x_q: the words that queries are made of.
@@ -59,7 +59,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
-    """Attention weights (B, h, T, S), as torch's attention over one-hot values that name the keys' positions."""
+    """Return attention weights (B, h, T, S), by torch's attention over one-hot values for the keys' positions."""
     places = torch.eye(k.shape[-2], dtype=k.dtype, device=k.device).expand(*k.shape[:-1], -1)  # (B, h, S, S)
     bias = None if score_bias is None else score_bias.to(q)
     if mask is None:

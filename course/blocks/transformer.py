@@ -43,7 +43,7 @@ class EncoderLayer(nn.Module):
         self.weights: Tensor | None = None
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x (B, T, D), mask boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
+        """Encode x (B, T, D). The mask is boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
 
         def look(words: Tensor) -> Tensor:
             seen, weights = self.self_attention(words, words, mask)
