@@ -9,7 +9,7 @@ MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
 """The two lines that nbgrader puts in place of a solution."""
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
-"""Errors that parsing somebody's code may raise."""
+"""Errors that parsing a student's code may raise."""
 
 _MAGIC = re.compile(r"^([ \t]*)(?:(?:\w[\w, ]*=[ \t]*)?[%!](?:.*\\\n)*.*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$", re.MULTILINE)
 """IPython's syntax on a line of its own: `%time f()`, `!ls`, `files = !ls`, `?f` and `f??`. A backslash at its end

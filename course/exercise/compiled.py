@@ -32,7 +32,7 @@ def is_compiled(answer: Any) -> bool:
         return _function_in(answer) is not None
     try:
         return any(_model_in(part) is not None or _compiles_itself(part) for part in answer.modules())
-    except Exception:  # noqa: BLE001 - a model whose class forgot `super().__init__()`, or has methods of its own in their place
+    except Exception:  # noqa: BLE001 - a model without `super().__init__()`, or with methods of its own by these names
         return False
 
 

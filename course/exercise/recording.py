@@ -72,7 +72,7 @@ class Recording:
                 tuple(_word(name) for name in values["watched"][:50]),
                 float(values["seconds"]),
             )
-        except Exception as error:  # noqa: BLE001 - a tensor in place of a list fails in ways of its own
+        except Exception as error:  # noqa: BLE001 - a tensor in place of a list may raise any error
             raise Malformed(f"no recording: {str(error)[:120]}") from None
 
 

@@ -76,7 +76,7 @@ class _Run:
                         self._keep(step, self.verbs[step.verb](step))
                 except KeyboardInterrupt:
                     raise
-                except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the answer's doing
+                except BaseException as error:  # noqa: BLE001 - also SystemExit, which the answer may raise
                     raised = _raised(error, step)
                     break
         seconds = time.perf_counter() - started

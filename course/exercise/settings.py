@@ -83,7 +83,7 @@ def lacks_default_device() -> bool:
     """Return whether this machine lacks the default device set by the notebook, by making a tensor on it."""
     try:
         torch.empty(0)
-    except Exception:  # noqa: BLE001 - an AssertionError, a RuntimeError or a NotImplementedError, as the device has it
+    except Exception:  # noqa: BLE001 - AssertionError, RuntimeError or NotImplementedError, depending on the device
         return True
     return False
 

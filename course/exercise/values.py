@@ -40,7 +40,7 @@ DTYPES = {
 
 
 UNCOMPARABLE = {"tensor", "numpy", "other"}
-"""Tags of values that equal only themselves. They cannot be keys or set members, because nobody could find them."""
+"""Tags of values that equal only themselves. As keys or set members they could never be looked up again."""
 
 CUT = ", too large or too deep to send"
 """End of the type name that replaces a value which the encoder cut off."""
@@ -148,10 +148,10 @@ class _Encoder:
             return self._tree(value, depth)
         except RecursionError:
             raise
-        except Exception:  # noqa: BLE001 - a student's object may raise from anything it is asked
+        except Exception:  # noqa: BLE001 - a student's object may raise any error
             return self._other(_type_name(value))
 
-    def _tree(self, value: Any, depth: int) -> list[Any]:  # noqa: C901 - a line for each type
+    def _tree(self, value: Any, depth: int) -> list[Any]:  # noqa: C901 - one line for each type
         kind = type(value)
         if value is None:
             return ["none"]

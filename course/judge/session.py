@@ -219,7 +219,7 @@ class Session:
             return with_prerequisite(
                 judge(key, respond, exercise.points, source, describing=True), prerequisite, key, source
             )
-        except Exception as fault:  # noqa: BLE001 - ours, never the student's
+        except Exception as fault:  # noqa: BLE001 - a bug of the judge, not the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
 

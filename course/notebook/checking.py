@@ -118,7 +118,7 @@ def check(name: str, answer: Any) -> None:
         raise slip(TimeoutError(said).with_traceback(stopped.__traceback__)) from None
     except KeyboardInterrupt as stopped:  # probably an endless loop, at the line that ran
         stopped.args = ("You interrupted the check, at this line of yours.",)
-        raise slip(stopped)  # noqa: B904  # the same, and not another
+        raise slip(stopped)  # noqa: B904  # the same error with a new message
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
         prerequisite = failing_prerequisite(name, _made_of(answer), _standing(find_item(name)[0]), _written())
@@ -191,7 +191,7 @@ def _source(answer: Any) -> str:
     written = filter(inspect.isfunction, vars(answer).values()) if inspect.isclass(answer) else [answer]
     try:
         return "\n".join(dedent(inspect.getsource(part)) for part in written)
-    except Exception:  # noqa: BLE001 - whatever stands there was not written in a cell, or not as it stands
+    except Exception:  # noqa: BLE001 - the source is not from a cell, or has changed since
         return ""
 
 

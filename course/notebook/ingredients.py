@@ -35,7 +35,7 @@ def ingredients(things: Iterable[Any]) -> str:
     seen: set[int] = set()
     try:
         parts = [part for thing in things for part in _parts(thing, seen)]
-    except Exception:  # noqa: BLE001 - whatever the notebook holds may raise from anything it is asked
+    except Exception:  # noqa: BLE001 - a notebook's objects may raise any error
         return ""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -214,7 +214,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
         with one_thread(place):
             train(model, batches)
     except KeyboardInterrupt as stopped:
-        raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same, and not another
+        raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same error with a new message
     batches.read()  # this waits for the GPU
     seconds = watch.seconds
     model.eval()
