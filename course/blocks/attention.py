@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 
 class MultiHeadAttention(nn.Module):
-    """`attend(x_q, x_kv, mask=None)` -> output (B, T, D) and weights (B, h, T, S).
+    """Multi-head attention: `attend(x_q, x_kv, mask=None)` -> output (B, T, D) and weights (B, h, T, S).
 
     W_q, W_k, W_v and W_o are linear layers of width D. The heads share it in equal parts, one after another.
 

@@ -48,7 +48,7 @@ class DecoderLayer(nn.Module):
 
 
 class GPT(nn.Module):
-    """`model(ids (B, T), cache=None)` -> logits (B, T, V) and a new cache, as the `GPT` of topic 15.
+    """A GPT: `model(ids (B, T), cache=None)` -> logits (B, T, V) and a new cache, as the `GPT` of topic 15.
 
     Vectors (B, T, D) may stand in place of ids. `embed(ids)` looks up the vectors of tokens.
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class TablePolicy(nn.Module):
-    """`policy(ids (B, T))` -> logits (B, T, V) for the phrase after each: six numbers for every beginning, say.
+    """A policy: `policy(ids (B, T))` -> logits (B, T, V) for the phrase after each, from a table.
 
     An answer has three places of V phrases each, after a first id that is ignored. So T is at most 4, and after the
     third phrase the logits are zeros. The policy begins with the given probabilities.

@@ -14,7 +14,7 @@ from .attention import attention_weights
 
 
 class AttentionSeq2Seq(nn.Module):
-    """`model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V). `tgt` ends in eos, and has no sos.
+    """A translator: `model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V). `tgt` has eos and no sos.
 
     Args:
         src_vocab: words of the source.

@@ -13,7 +13,7 @@ NORMS = ("post", "pre")
 
 
 class EncoderLayer(nn.Module):
-    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D). Self-attention, then feed-forward on every position alone.
+    """An encoder layer, `layer(x, mask=None)`: (B, T, D) -> (B, T, D), self-attention and then feed-forward.
 
     Its parts are `self_attention`, `up` and `down`, `norm1` and `norm2`, and `dropout`. After a call, `layer.weights`
     holds the attention weights of that call, (B, h, T, T), without gradient, and None before the first one.

@@ -9,7 +9,7 @@ from .transformer import EncoderLayer
 
 
 class ViT(nn.Module):
-    """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
+    """A ViT: `model(images)` maps square images (B, channels, image_size, image_size) to logits (B, classes).
 
     A convolution makes a patch embedding of each patch. The [CLS] token (`class_word`) comes first, and learned
     positional embeddings (`marks`) are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the

@@ -248,7 +248,7 @@ class FiniteGrammar:
 
     @cached_property
     def _across(self) -> Tensor:
-        """Return the same for `running`."""
+        """Return the transpose of `running` as a sparse matrix."""
         return self.running.T.to_sparse()
 
     @cached_property

@@ -33,7 +33,7 @@ SYMBOLS = "([{<«»>}])"
 LENGTHS = (6, 16)
 """Shortest and longest sequence of the training task."""
 LONGER = (6, 24)
-"""The same for networks with gates."""
+"""Shortest and longest sequence of the training task for networks with gates."""
 BATCH = 64
 """Sequences in a training batch."""
 TRIES = 16

@@ -146,7 +146,7 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 def combinations_are_not_zero(
     outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
 ) -> str:
-    """Require the same in a `share` of groups of len(weights) rows, counted over two outputs together."""
+    """Require a `share` of groups of len(weights) rows, over two outputs, with a weighted sum that is not zero."""
     shares = []
     for name in (of, also):
         rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)

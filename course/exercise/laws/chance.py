@@ -60,7 +60,7 @@ def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: 
 
 
 def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) -> str:
-    """Return the same message for a table of counts, whose sum must be `asked`. An empty table would fit anything."""
+    """Return such a message for a table of counts, whose sum must be `asked`, as an empty table would fit anything."""
     if float(table.sum()) != asked:
         amount = "few" if float(table.sum()) < asked else "many"
         return f"your result holds too {amount} samples. Compare its shape with the one in the task"

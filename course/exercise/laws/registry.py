@@ -105,7 +105,7 @@ def _asked(use: LawUse) -> str:
 
 
 def examined(use: LawUse, outputs: Outputs) -> str | None:
-    """Return the same, or None for outputs that the law cannot examine."""
+    """Return why the law does not hold, or an empty string, or None for outputs that it cannot examine."""
     try:
         return LAWS[use.name].holds(outputs, **params_of(use))
     except _NOT_OF_THE_KIND:
