@@ -460,7 +460,7 @@ OURS: tuple[Topic, ...] = (
             _question("assistant"),
         ),
         builds_on=("vit_patches", "lora", "gpt"),
-        predictions=("divergence_at_half_the_price", "peak_of_the_true_reward"),
+        predictions=("divergence_at_half_the_price", "true_reward_as_beta_falls"),
     ),
 )
 

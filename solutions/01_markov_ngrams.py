@@ -251,8 +251,14 @@ print(f"frequencies  {perplexity(frequency[following].log()):.1f}")
 print(f"matrix       {perplexity(P[previous, following].log()):.1f}")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The perplexity of the matrix is infinite. One pair that was never counted has probability 0, its logarithm is $-\infty$, and so is the mean. Smoothing
-# repairs this. How large should $\alpha$ be? Try 24 values, with training texts of three lengths.
+# repairs this.
+#
+# </details>
+#
+# How large should the $\alpha$ of smoothing be? Try 24 values, with training texts of three lengths.
 
 # %%
 alphas = torch.logspace(-4, 1.5, 24).tolist()
@@ -263,9 +269,13 @@ for length in (1_500, 15_000, 150_000):
 show.markov_ngrams.smoothing_curves(alphas, curves)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # A ring marks the best $\alpha$ of each curve. With too small an $\alpha$, every unseen pair costs the model dearly. With too large an $\alpha$, it forgets what
 # it counted. The longer the training text, the less the choice matters. Look at the lowest value as well. One character of context brings 96 equally
 # likely choices down to about a dozen.
+#
+# </details>
 #
 # ## Let it write
 #
@@ -441,11 +451,15 @@ on_held_out = [score(model, held_out_ids) for model in models.values()]
 show.markov_ngrams.perplexity_by_order(list(models), on_train, on_held_out)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # On the training text, the perplexity falls with every $n$. If the window is long enough, every context is unique, and the model recites. On the held-out text,
 # the perplexity falls at first and then rises. With the $\lambda(h)$ of Witten and Bell, it is lowest at $n = 5$, where it is about 4.5.
 #
 # Shorter windows still count in the mixture. But a longer model also trusts long contexts that it saw once or twice, and a new text often goes on in another
 # way. The gap between the two curves is **overfitting**. It is the reason to judge a model only on a held-out set.
+#
+# </details>
 #
 # ### Your model (about 20 minutes)
 #
@@ -463,7 +477,7 @@ show.markov_ngrams.perplexity_by_order(list(models), on_train, on_held_out)
 # | 20,000 characters | the test set | 1.32 |
 # | 60,000 characters | the test set | 1.1 (this earns the largest part) |
 #
-# What if your held-out curve is lowest at $n = 5$, as ours is, and your model still misses a bar? Then look at $\lambda(h)$. Print the distribution after a
+# What if your held-out curve looks like ours, and your model still misses a bar? Then look at $\lambda(h)$. Print the distribution after a
 # context that occurred once.
 
 

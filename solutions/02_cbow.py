@@ -157,9 +157,13 @@ vocab = build_vocab([word for sentence in five for word in sentence.split()])
 show.cbow.similarities(bag_of_words([sentence.split() for sentence in five], vocab), five)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. No bag can mend that.
 # Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and *fox* is as
 # far from *dogs* as from any other word. Today you mend this second fault.
+#
+# </details>
 #
 # ## Known by its company
 #
@@ -511,6 +515,8 @@ for name, table in vectors.items():
     print(f"{name:<12} {share_of_same_class(table):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # One word on either side does as well as two. The one-sided contexts do worse, and which side is which takes a moment.
 # `two before` reads only words that stand *before* the gap. So it learns a word's vector only from the words that
 # *follow* that word. In *the dog barks*, for example, *dog* is in the context of *barks*, so its vector learns from
@@ -518,6 +524,8 @@ for name, table in vectors.items():
 #
 # Then why use a wider window? Real text has topics, and *hospital* and *doctor* seldom stand side by side. Small windows find
 # words that can replace each other. Wide windows find words that belong together.
+#
+# </details>
 #
 # ## In your own words (about 10 minutes)
 #

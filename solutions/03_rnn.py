@@ -355,8 +355,10 @@ show.rnn.clipping(runs, 1.0)
 #
 # ### Exercise: `ElmanClassifier` (about 20 minutes)
 #
-# Build the layers that you need in the constructor. Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
-# `nn.Linear` and `nn.Embedding` are allowed.
+# The constructor is given. Its layers hold the weights of the two formulas. `from_input` is $W_x$ with the bias $b$, `from_state` is $W_h$, and `to_classes` is $W_y$ with the bias $b_y$. The judge puts
+# numbers of its own into them, so keep their names.
+#
+# Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 
 
 # %% solution="ElmanClassifier"
@@ -365,12 +367,10 @@ class ElmanClassifier(nn.Module):
 
     def __init__(self, vocab_size: int, hidden: int, classes: int) -> None:
         super().__init__()
-        ### BEGIN SOLUTION
         self.vocab_size = vocab_size
         self.from_input = nn.Linear(vocab_size, hidden)
         self.from_state = nn.Linear(hidden, hidden, bias=False)
         self.to_classes = nn.Linear(hidden, classes)
-        ### END SOLUTION
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Logits (B, classes) for ids (B, T), the first lengths (B,) tokens of each real."""
@@ -576,11 +576,15 @@ predict("own_tokens_in_training")
 show.rnn.scheduled_sampling({1.0: (after_truth, after_own), 0.9: impossible_tokens(second)})
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The second writer does worse, after a true beginning and after its own tokens. We tried three seeds. When it reads its own tokens, 38 to 45 % of its tokens at the last position are impossible. For the first
 # writer it was 24 to 31 %. Of the texts that the second writer writes, about one in a hundred is balanced. The first writer balances about one in ten.
 #
 # The replaced tokens leave parentheses without a partner, and the next target has little to do with what the writer read. Huszár (2015) showed that scheduled sampling can pull a model away from the
 # true distribution. It helps where the model's own token is as good as the teacher's, for example one of two synonyms.
+#
+# </details>
 #
 # ## The task: train a reader (about 25 minutes)
 #
@@ -633,7 +637,7 @@ record = fit("rnn_task", reader, train)
 check("rnn_task", record.model)
 
 # %% [markdown]
-# ## Where it fails
+# ## Longer sequences
 #
 # Nine right answers out of ten are far from chance. But did your reader learn the *rule*? The rule holds at any length, so ask it about longer sequences.
 
@@ -657,9 +661,13 @@ curves["best window of 4"] = [best_window_accuracy(4, length) for length in leng
 show.rnn.accuracy_by_length(lengths, curves)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Within the lengths of training the reader is good, though less so near the longest ones. Beyond them it falls back to the level of a coin, below what even a narrow window knows. It did not build a
 # **stack**, a pile of open parentheses from which the last one in is the first one out. It has a fixed set of numbers, rewrites them at each step, and has only ever practised with a few open
 # parentheses.
+#
+# </details>
 #
 # Watch it read. After every token the network says how sure it is that the text so far is balanced. Full dots stand where training could have asked, after an even number of tokens with a closing one
 # last. At hollow dots training never asked, so do not trust them. The answer after four tokens may be wrong as well, because no training sequence was shorter than six.

@@ -103,7 +103,11 @@ for c in (0.0, 1.0, 3.0, 5.0):
 show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?", (1e-6, 2))
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The weights of a fresh network are small, so its gates begin half open. Such a gate loses all but a thousandth in ten steps. It can *learn* to keep more. But for that, a gradient must first come back that far. Remember this when you train.
+#
+# </details>
 #
 # ## The LSTM
 #
@@ -250,11 +254,15 @@ for name, bias in (("LSTM", 0.0), ("LSTM", 1.0), ("LSTM", 3.0), ("GRU", 3.0), ("
 show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-11, 30))
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # With a bias of 3, the gradient survives forty steps, while Elman's network has a billionth of it left. Along the cell state, only the forget gates act on the gradient. This direct path multiplies it by $f_1 \odot f_2 \odot \dots \odot f_T$. If every forget gate is $\sigma(3) = 0.95$, the product of forty is 0.14. If every gate is $\sigma(0) = 0.5$, the product is a trillionth. The LSTM of 1997 had no forget gate, so its product was exactly one, and its authors called this path the *constant error carousel*.
 #
 # Another part of the gradient comes back through $h$ and the gates. With random weights this part can even grow on its way. That is why the LSTM's line with bias 3 ends above one. The lines of the GRU and of the single gate lie close together, because both keep their state by one $z$.
 #
 # With a bias of 0, the LSTM's gradient vanishes too, only less steeply. Gates do not abolish the vanishing gradient. They let the network *decide* how much of it comes back.
+#
+# </details>
 #
 # ## Looking inside: peepholes
 #

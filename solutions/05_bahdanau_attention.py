@@ -170,14 +170,18 @@ asking = torch.linspace(-3, 3, 49)[:, None]  # 49 queries of width 1
 two_keys = torch.tensor([[1.0], [-1.0]]).expand(49, 2, 1)
 one = torch.ones(1, 1)
 both = additive_scores(asking, two_keys, one, one, one[0])
-flat = asking + two_keys[:, :, 0]  # the same without a tanh
-lines = {"with tanh": both[:, 0] - both[:, 1], "without": flat[:, 0] - flat[:, 1]}
+plain = asking + two_keys[:, :, 0]  # the same without a tanh
+lines = {"with tanh": both[:, 0] - both[:, 1], "without": plain[:, 0] - plain[:, 1]}
 show.bahdanau_attention.score_gap(asking[:, 0], lines)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Without the tanh, the query cancels. The key $+1$ always wins by the same two points, and the decoder would look at
 # the same position at every step. The tanh bends the sum, so that the same two keys are far apart for one query and
 # nearly equal for another.
+#
+# </details>
 #
 # ### Exercise: `dot_scores` (about 5 minutes)
 #
@@ -666,6 +670,8 @@ for name, width in (("with attention", 24), ("without", 0)):
 show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Without attention, four digits are no trouble, eight seldom come out right, and twelve never do. The state has the
 # same 64 numbers every time. With attention, the digits do not have to fit into it. They stay in the encoder's states
 # until they are needed. More training moves the lower curve to the right and does not make it flat. In 2014
@@ -675,6 +681,8 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # called **length generalisation**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
 # It has seldom practised that, and it has never met a thirteenth. Attention removes the bottleneck. It does not
 # remove the need for training data.
+#
+# </details>
 #
 # And the dates? On the same 32,000 dates and without attention, our model wrote 39 to 57 % of new dates without an
 # error in three trainings. After twice as many dates it wrote nearly all of them right.

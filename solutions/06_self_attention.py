@@ -212,8 +212,12 @@ for D in widths:
 show.self_attention.scores_by_width(widths, variance, largest, keys=10)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Without the division, a wide layer has decided before it learns anything. Softmax turns a lead of 10 into a factor of $e^{10}$, which is 22,026. So one key in ten gets nearly all the weight, and
 # chance has chosen it. Softmax is so flat there that hardly any gradient comes back to change it. With the division by $\sqrt{D}$, a layer of any width begins undecided.
+#
+# </details>
 #
 # ### Exercise: `scaled_dot_product_attention` (about 20 minutes)
 #

@@ -310,7 +310,13 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
     print(f"{heads:>5} {d:>14} {count:>12,}     {work}")
 
 # %% [markdown]
-# Neither of the last two columns changes. The paper gives the reason. Each head is narrower, so the total cost is that of one head of full width. One question is left. How narrow can a head be and still find what it looks for? You will measure it.
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
+# Neither of the last two columns changes. The paper gives the reason. Each head is narrower, so the total cost is that of one head of full width.
+#
+# </details>
+#
+# One question is left. How narrow can a head be and still find what it looks for? You will measure it.
 #
 # ## The task: friends and rivals
 #
@@ -456,16 +462,20 @@ for h in (1, 8, 64):
     )
     found[h] = accuracy(other.model)
 curves = {
-    "the question it answers better": [max(found[h]) for h in heads],
-    "the other question": [min(found[h]) for h in heads],
+    "the higher of its two scores": [max(found[h]) for h in heads],
+    "the lower of its two scores": [min(found[h]) for h in heads],
 }
 parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # One head learns one of the questions, and chance decides which. It answers that one in about nine cases of ten, and the other in about a quarter. Guessing gets a tenth. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. The head is not too small. It has only one softmax.
 #
 # Now look at the right end of the curves. In a layer of 64 heads each head has one column. Its query is a single number, and so is each key. Such a head cannot tell 26 names apart, but all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
+#
+# </details>
 #
 # ## Heads in layers
 #

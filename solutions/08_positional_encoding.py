@@ -187,10 +187,14 @@ for D in widths:
 show.positional_encoding.four_products(widths, sizes)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # A word times itself is a sum of $D$ squares, so it grows like $D$. Neighbouring positions have similar vectors, and their product grows like $D/2$. A word and a position have nothing in common. The $D$ terms of their product have random signs and nearly cancel, so it grows only like
 # $\sqrt{D}$. At $D = 512$ it is 3 % of the first bar.
 #
 # In a wide space, two vectors of different kinds are nearly at right angles and hardly disturb each other. The layer's matrices can learn to read one of them and to overlook the other.
+#
+# </details>
 #
 # ## One step on is one rotation
 #
@@ -641,6 +645,8 @@ curves = {name: [accuracy(model, length) for length in at] for name, model in mo
 show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Up to the dashed line three encodings are perfect. Beyond it, they differ.
 #
 # - **Learned.** Training has reached only the first 16 of 128 rows. These positions are right in a long list, and the rest is noise.
@@ -649,6 +655,8 @@ show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 #   in the end. With letter embeddings of PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
 # - **ALiBi.** On short lists it is hardly better than no encoding, but it is **equally good at every length**. Its bias only falls with the distance, so it cannot point at the third position and pass over the second. It names one of the last few letters.
 #   In a language model, nearby words matter most, and there the same blur is a strength.
+#
+# </details>
 #
 # Here is who attends to whom in 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
 

@@ -190,9 +190,13 @@ print(f"padding mask: moved by up to {largest_change(alone, combine_masks(paddin
 print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f}")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # With either mask, the outputs no longer depend on the batch. The causal mask says nothing about padding, but all the padding stands *behind* the sentence, where no word may look.
 #
 # This holds for padding on the right only. Some programs pad on the left when they generate text, and they need both masks.
+#
+# </details>
 #
 # ## Softmax over what is allowed
 #
@@ -598,7 +602,7 @@ record = fit("masking_task", LanguageModel, train)
 check("masking_task", record.model)
 
 # %% [markdown]
-# ## Too good to be true
+# ## One mask less
 #
 # Now train the same model without the causal mask. `variant` keeps its weights apart from those that are graded.
 
@@ -607,22 +611,26 @@ predict("loss_without_a_causal_mask")
 
 
 # %%
-class Peeking(LanguageModel):
+class Unmasked(LanguageModel):
     """Hides the padding, and nothing else."""
 
     def visible(self, lengths, T):
         return combine_masks(padding_mask(lengths, T))
 
 
-peeking = fit("masking_task", Peeking, train, variant="peeking")
-both = {"honest": record, "no causal mask": peeking}
+unmasked = fit("masking_task", Unmasked, train, variant="unmasked")
+both = {"honest": record, "no causal mask": unmasked}
 curves = {name: trained.losses for name, trained in both.items()}
 show.masking.learning_curves(curves, entropy)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # It falls through the floor. In a language of 2.59 nats a word, a loss of a few hundredths is not talent. The model reads the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
 #
-# Where the truth is known, you can decide as the grading does. Take the difference between the losses of model and grammar for *each* sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the grammar, too, and the difference removes what both have in common.
+# </details>
+#
+# Where the truth is known, you can judge a loss as the grading does. Take the difference between the losses of model and grammar for *each* sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the grammar, too, and the difference removes what both have in common.
 #
 # Suppose that four sentences have the differences +1, +2, 0 and +1. Their mean is +1, their standard deviation is 0.82, and the standard error of the mean is 0.82 / √4 = 0.41. So the mean lies 2.4 standard errors above 0.
 

@@ -506,7 +506,11 @@ for epsilon in (0.0, 0.1):
     print(f"loss, epsilon = {epsilon}     ", "  ".join(f"{loss:.3f}" for loss in leads))
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. So the loss no longer goes to zero.
+#
+# </details>
 #
 # ## A learning rate that warms up
 #
@@ -812,7 +816,11 @@ for T in text_lengths:
 show.encoder_decoder.seconds_by_length(text_lengths, seconds)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. The paper counts the steps as *sequential operations* and the arithmetic as *complexity per layer*.
+#
+# </details>
 #
 # A GPU has thousands of cores, so there the number of steps decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 24 · 2,048 = 49,152 steps in a row, and in each of them most cores have nothing to do. The Transformer makes 24 · 2 = 48, and each of them has work for many cores. So the same hardware can train on far more text, which is a main reason why large language models are Transformers. If you have a GPU, set `hardware = device()` in the last cell and run it again.
 #

@@ -396,11 +396,15 @@ curves = {
 show.vit_patches.disorder(curves, moved)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Without positional embeddings the curve is exactly flat, because self-attention alone ignores the order. **What is surprising is how high it lies.** The model reads a bag of sixteen snippets of nine pixels each, and it still recognises about nine digits in ten. A bend, a crossing or an end of a stroke is enough, wherever it was.
 #
 # With positional embeddings the model is better while the order is right, and it pays when the order is wrong. In the paper, too, positional embeddings are worth a few per cent (table 8 there).
 #
-# ## When not to use it
+# </details>
+#
+# ## A fair comparison
 #
 # Now be fair to the linear baseline, which was made for centred scans.
 
@@ -450,9 +454,13 @@ for n in sizes:
 show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but a weight for each pixel and class, and with so few examples this limit helps. The ViT could learn nearly anything, even that the order of patches does not matter. It needs more examples, because so many wrong rules fit a few. At about two hundred scans the curves meet, and from all 1,400 scans the ViT has learned a little more.
 #
 # The paper finds the same with far more images. ViT loses to a good convolutional network when both train on a million photographs, and it wins on 300 million.
+#
+# </details>
 #
 # ## A larger canvas
 #

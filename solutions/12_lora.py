@@ -135,7 +135,11 @@ for how in ("B zero, as it should be", "both zero"):
     print(f"{how:<25} first gradients: A {sizes['A']:.4f}, B {sizes['B']:.4f}")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # With $B = 0$, $B$ learns in the first step and $A$ from the second step on. With both at zero neither ever moves, because each gradient is multiplied by the other matrix. With both random the layer would learn too, but it would start from a network that was just disturbed in every layer.
+#
+# </details>
 #
 # ## One layer again
 #
@@ -500,6 +504,8 @@ show.lora.by_parameters(
 )
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # Read the figure from the left. **Biases** can only shift what a layer returns. In a negative, ink is light and paper is dark. A bright pixel that spoke against a stroke must now speak for it, so weights must change their sign. A shift cannot do that. On language BitFit did better. Its authors found it about as good as training everything, as long as there was little data. A new task on language mostly asks for what the model already knows. Here the images themselves are new.
 #
 # **Rank 1** has one column and one row for each layer, and already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers. Our model of rank 2 comes near it with a twelfth of the numbers. Rank 16 gains nothing more. All ranks were trained with the same $\alpha$ and the same learning rate. You try others under *Going further*.
@@ -515,6 +521,8 @@ show.lora.by_parameters(
 # | everything | 94 to 97 % |
 #
 # So start with a low rank. How low you can go depends on how far the new domain lies from the old one. The held-out scans will tell you.
+#
+# </details>
 #
 # ## What happened to the old scanner?
 

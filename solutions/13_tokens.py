@@ -304,7 +304,11 @@ for number in numbers:
     print(f"{number:>5} merges: perplexity {perplexities[-1]:.1f} for a piece")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The perplexity rises. Is the model of bytes the best one? No. Each of its guesses is easier, but it needs more guesses. Its pieces and those of the others are different units.
+#
+# </details>
 #
 # Bytes are the same for all models. So add up what the model pays for the **whole** text and divide by the bytes of the text. Take `né`, which has 3 bytes. One model has it as one piece and gives it the probability $1/16$. It pays
 # $-\log_2 \tfrac{1}{16} = 4$ bits, and $4/3 = 1.33$ bits for each byte. Another model has two pieces with the probabilities $1/4$ and $1/8$. It pays $2 + 3 = 5$ bits, and $1.67$ for each byte. In general, for pieces $x_1, \dots, x_T$:
@@ -589,7 +593,11 @@ for name, scores in both.items():
     print(f"{name:<20} offset {error:5.2f}, correlation {correlation:.3f}")
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The mean weighs the noise as if there were one word of it, so the model learns the answer for $k = 1$. All scores are $\log 5 = 1.61$ too high, and a correlation cannot see it. That is why the judge looks at $R^2$ and at the offset.
+#
+# </details>
 #
 # And the vectors? Words with the same neighbours have similar vectors, as in topic 02, and you computed no softmax.
 

@@ -247,7 +247,11 @@ print("posterior of a, s and d, one row a position:\n", posterior.numpy().round(
 print("the best of each position:", *["asd"[i] for i in posterior.argmax(-1)])
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The three letters spell *sds*, and after an s no d can follow. The most probable letter of each position is one question, the most probable word is another. `viterbi` answers the second.
+#
+# </details>
 #
 # ## The real thing: mending what was typed
 #

@@ -383,8 +383,13 @@ for temperature in (2.0, 1.0, 0.5, 0.1):
     print(f"temperature {temperature:>3}:  " + "  ".join(f"{share:.3f}" for share in p))
 
 # %% [markdown]
-# The order of the three matters. At temperature $\tfrac12$ the first token has 0.685, and it reaches $p = 0.6$ alone. If top-p came first, two tokens would stay, with 0.735 and 0.265. Libraries differ. Ours divides by the temperature, then takes top-k,
-# then normalises, then takes top-p.
+# The order of the three matters, and libraries differ. Ours divides by the temperature, then takes top-k, then normalises, then takes top-p.
+#
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
+# At temperature $\tfrac12$ the first token has 0.685, and it reaches $p = 0.6$ alone. If top-p came first, two tokens would stay, with 0.735 and 0.265.
+#
+# </details>
 #
 # ### Exercise: `next_token` (about 25 minutes)
 #

@@ -557,7 +557,11 @@ for block in (4, 8):
     print(dequantise(codes, scales, NF4, W.shape))
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # With one scale for both rows, the first row comes back as 0.322, −0.182, 0.159 and 0. The large weight of the second row has stretched the levels, so few are left for the first. Blocks keep such an **outlier** among its neighbours.
+#
+# </details>
 #
 # ## Fine-tune what you cannot change
 #

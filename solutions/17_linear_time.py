@@ -425,18 +425,24 @@ check("linear_time_task", record.model)
 predict("steps_that_never_change")
 
 # %%
-LENGTHS = (16, 32, 64, 128, 256, 512)
-FIXED = (0.75, 0.80, 0.76, 0.57, 0.40, 0.33)  # ours with a constant step, mean of ten seeds
+fixed = copying.CONSTANT_STEP  # what our model with a constant step reaches, by positions
 model, right = record.model, []
-for places in LENGTHS:
+for places in fixed:
     ids, targets = copying.draw(300, places, torch.Generator().manual_seed(places))
     with torch.no_grad():
         said = model(ids.to(device())).argmax(-1).cpu()
     right.append((said == targets).float().mean().item())
-show.linear_time.lengths(LENGTHS, {"your model": right, "a constant step": FIXED}, trained=64)
+curves = {"your model": right, "a constant step": list(fixed.values())}
+show.linear_time.lengths(list(fixed), curves, trained=64)
 
 # %% [markdown]
-# With a constant step, the state fades a little at each position, so it tells how many positions ago a letter came. Among random noise that does not tell whether it was the first or the second. Yours should fall much less, because its state hardly fades during noise. The next picture shows the $\Delta$ that it learned.
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
+# With a constant step, the state fades a little at each position, so it tells how many positions ago a letter came. Among random noise that does not tell whether it was the first or the second. Yours should fall much less, because its state hardly fades during noise.
+#
+# </details>
+#
+# The next picture shows the $\Delta$ that your model learned.
 
 # %%
 tokens = torch.arange(copying.TOKENS, device=device())
@@ -580,7 +586,7 @@ for k in (1, 2):
     print(f"k = {k}: gradient of the logits", torch.autograd.grad(mixed, logits)[0][0])
 
 # %% [markdown]
-# A router has a second problem. An expert that happens to be chosen often is trained often, gets better, and is chosen more. Soon a few experts do all the work. So one adds a small loss, which is large when a few experts get most of the tokens, and most of the probability as well:
+# An expert that happens to be chosen often is trained often, gets better, and is chosen more. Soon a few experts do all the work. So one adds a small loss, which is large when a few experts get most of the tokens, and most of the probability as well:
 #
 # $$\text{balance} = E \sum_e f_e\, P_e$$
 #

@@ -532,7 +532,7 @@ print([round(x, 2) for x in table[:, 0].tolist()])
 # Even the true reward agrees with only 76 % of the choices, so this model seems good. Now lower $\beta$ step by step, and let `best_policy` follow the model's reward.
 
 # %%
-predict("peak_of_the_true_reward")
+predict("true_reward_as_beta_falls")
 
 # %%
 points = []
@@ -540,10 +540,14 @@ for beta in torch.logspace(0.7, -0.6, 27).tolist():
     log_p = best_policy(log_ref, proxy, beta)
     p = log_p.exp()
     points.append([x.sum().item() for x in (p * (log_p - log_ref), p * proxy, p * reward)])
-show.assistant.overoptimised(points)
+show.assistant.rewards_by_divergence(points)
 
 # %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
 # The model's reward rises all the way. The true one rises, turns and falls far below zero. This is **reward over-optimisation**, a case of Goodhart's law: when a measure becomes a target, it ceases to be a good measure. A sum of numbers cannot say that three flattering phrases are worse than two. In the comparisons this hardly mattered, because only 0.8 % of the answers flattered three times. But the policy goes exactly where the model is wrong.
+#
+# </details>
 #
 # ## Improving without a formula
 #

@@ -17,6 +17,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 pytest.importorskip("material")
 pytest.importorskip("mkdocstrings")
 
+from markdown import markdown
+
+from course.grading.authoring.setup_cell import ABOVE
 from course.grading.course_folder import release_path
 from course.hidden import predictions
 from course.syllabus import TOPICS
@@ -152,6 +155,15 @@ def test_a_page_shows_outputs_of_given_cells_only() -> None:
         "secret" not in text and "changed&gt;" not in text and "f-solution" not in text and "SAID &lt;f&gt;" not in text
     )
     assert "import course" not in text
+
+
+def test_a_fold_on_a_page_holds_markdown_and_asks_for_no_cell() -> None:
+    fold = "<details><summary>What does it show, and why? Run the cell above, then open this.</summary>"
+    folded = new_markdown_cell(f"{fold}\n\nThe *answer*.\n\n</details>\n\nAfter\n\n{ABOVE}")
+    made = page("01_topic", new_notebook(cells=[folded]))
+    read = markdown(made.text, extensions=["md_in_html"])
+    assert "<summary>What does it show, and why?</summary>" in read and "<em>answer</em>" in read
+    assert read.index("</details>") < read.index("After") and "Shift+Enter" not in read
 
 
 def test_without_an_executed_copy_there_are_no_outputs() -> None:

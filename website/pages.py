@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.exercise.prediction import Prediction
+from course.grading.authoring.setup_cell import ABOVE, is_setup
 from website.frames import MARK, MIME, player
 from website.quiz import quiz
 
@@ -29,8 +30,6 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
 ABOUT_ONESELF = ("progress(", "hint(", "rubric(")
 """How cells begin that tell whoever runs them how far they are: nobody, on a page."""
-SETUP = "setup"
-"""The tag of the cell that installs the course where it is missing: no reader needs it."""
 
 
 @dataclass
@@ -65,7 +64,7 @@ def page(
             parts.append(_prose(cell.source))
         elif cell.source in asked:
             parts.append(quiz(asked[cell.source]))
-        elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
+        elif cell.cell_type == "code" and not is_setup(cell):
             parts.append(_fenced(cell.source, "python"))
             if recorded := moving.get(cell.get("id", "")):
                 figure, files = player(recorded, f"{name}-{index}")
@@ -112,7 +111,12 @@ def _heading(source: str) -> str:
 
 
 def _prose(source: str) -> str:
-    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them."""
+    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them.
+
+    The Markdown in a fold is read as such, which Jupyter does without being told, and there is no cell to run first.
+    """
+    source = source.replace(ABOVE, "")
+    source = re.sub(r"<details><summary>([^?]*\?).*</summary>", r'<details markdown="1"><summary>\1</summary>', source)
     source = re.sub(r"\]\((?:\.\./)?(?:\w+/)?(\d\d_\w+)\.ipynb(#[^)]*)?\)", r"](\1.md)", source)
     source = re.sub(r"^\[!\[[^\n]*\]\([^\n]*\)\n?", "", source, flags=re.M)  # badges that open the notebook elsewhere
     return re.sub(r"(?m)^(?![-*|>#] |\d+\. |\s|\|)(.+)\n(?=[-*] |\d+\. |\|)", r"\1\n\n", source)

@@ -132,16 +132,16 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanat
 def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
     """Return the cases that show a misconception, or none if all of them ended in errors unlike its own.
 
-    In up to half of the cases an error may replace the wrong value. Example: code that drops the last window of a text
-    raises an error for a text of one window.
+    Where values are asked for, an error or NaN may have come instead in half of the cases. A second mistake brings
+    these, such as a division by zero where nothing was counted.
     """
     telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
     if all(seen[p].raised for p in telling) and not all(
         _same_error_message(key.cases[p], name, seen[p]) for p in telling
     ):
         return []
-    raised_instead = {p for p in telling if _raised_instead(key.cases[p], name, seen[p])}
-    return [p for p in telling if p not in raised_instead] if 2 * len(raised_instead) <= len(telling) else telling
+    lost = {p for p in telling if _is_lost(key.cases[p], name, seen[p])}
+    return [p for p in telling if p not in lost] if 2 * len(lost) <= len(telling) else telling
 
 
 def _compares_several_numbers(key_case: KeyCase) -> bool:
@@ -158,14 +158,18 @@ def _is_pass_fail(key_case: KeyCase) -> bool:
     return not key_case.case.values or isinstance(key_case.expected.outputs.get("out"), bool)
 
 
-def _raised_instead(key_case: KeyCase, name: str, seen: Recording) -> bool:
-    """Return whether a case that asks for values ended in an error, although the misconception returns a value."""
-    return (
-        key_case.case.values
-        and not key_case.case.raises
-        and seen.raised is not None
-        and key_case.wrong(name).raised is None
-    )
+def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
+    """Whether a case that asks for values ended in an error or in NaN, and the misconception has an answer to it."""
+    wrong = key_case.wrong(name)
+    if not key_case.case.values or key_case.case.raises or wrong.raised is not None:
+        return False
+    return seen.raised is not None or (_holds_nan(seen) and not _holds_nan(wrong))
+
+
+def _holds_nan(seen: Recording) -> bool:
+    """Whether NaN is among the numbers that came."""
+    numbers = (value for value in leaves(seen.outputs) if isinstance(value, torch.Tensor | float))
+    return any(bool(torch.as_tensor(number).isnan().any()) for number in numbers)
 
 
 def says_nothing(seen: Recording) -> bool:

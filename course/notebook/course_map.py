@@ -3,8 +3,7 @@
 In a course with both volumes, each begins with its title. In a course with all of our topics, dots of three colours
 show the paths for six weeks.
 
-One layout is drawn in two forms: as HTML in the page's own colours with the progress in each notebook, and as an SVG
-file for pages without a kernel.
+Drawn as HTML, which takes the page's own colours and tells how far each notebook is.
 """
 
 from __future__ import annotations
@@ -22,11 +21,7 @@ from .standing import Standing, goes_on, on_path
 ROW, LANE, MARGIN = 46, 26, 17
 """Pixels between topics, between lanes of the rail, and between the edge and the first lane."""
 HEADING = 40
-"""Height in pixels of a volume's title."""
-COLUMNS, NARROWEST = (170, 262, 386), 504
-"""Pixels from the start of a topic's title to the dot of each path, and the least width of its text."""
-LETTER, SMALL = 9.1, 7.1
-"""Width in pixels of a letter at most, in a title and below it."""
+"""Pixels that the title of a volume takes."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
 DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
 """Colours of the paths' dots by name, readable on white and on black."""
@@ -282,56 +277,3 @@ def text(topics: Sequence[Topic], standings: Mapping[str, Standing], path: Study
 def _time(minutes: int) -> str:
     whole, quarter = divmod(round(minutes / 15), 4)
     return "about " + (f"{whole}{('', '¼', '½', '¾')[quarter]} h" if whole else f"{15 * quarter} min")
-
-
-def svg(topics: Sequence[Topic], alt: str) -> str:
-    """Return the map as an SVG file: a card that is light or dark like the reader's system."""
-    placed = stops(topics)
-    left, height, paths = rail_width(placed) + 8, _height(placed), paths_through(topics)
-    width = left + max([NARROWEST, *(round(_length(stop)) for stop in placed)])
-    rows = "".join(_words(stop, left, paths) for stop in placed)
-    drawn = "".join(_station(stop, Standing(0, 1), "var(--card)") for stop in placed)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 24}" role="img" '
-        f'viewBox="-12 -12 {width} {height + 24}"><title>{escape(alt)}</title><style>'
-        ":root{--card:#ffffff;--ink:#24292f;--edge:#dfe2e6}"
-        "@media (prefers-color-scheme:dark){:root{--card:#1b1f24;--ink:#e6e9ed;--edge:#3a4048}}"
-        ".t{font:600 15px system-ui,sans-serif;fill:var(--ink)}"
-        ".s{font:12px system-ui,sans-serif;fill:var(--ink);opacity:.75}</style>"
-        f'<rect x="-11.5" y="-11.5" width="{width - 1}" height="{height + 23}" rx="10" '
-        'style="fill:var(--card);stroke:var(--edge)"/>'
-        f"{_ways(placed)}{drawn}{rows}</svg>\n"
-    )
-
-
-def _length(stop: Stop) -> float:
-    """Return the width in pixels of the longest line at a stop, at most."""
-    title = LETTER * (3 + len(stop.topic.title))
-    volume = stop.opens
-    return title if volume is None else max(title, LETTER * len(volume.title) + SMALL * (3 + len(volume.about)))
-
-
-def _words(stop: Stop, left: int, paths: Sequence[StudyPath]) -> str:
-    """Return a stop's text in the picture: its volume's title if it opens one, its own title, and dots of its paths."""
-    topic, y = stop.topic, stop.y
-    said = ""
-    if stop.opens is not None:
-        said = (
-            f'<text x="{left}" y="{y - ROW // 2 - 10}" class="s"><tspan class="t">{stop.opens.title}</tspan> '
-            f"&#183; {escape(stop.opens.about)}</text>"
-        )
-    said += (
-        f'<text x="{left}" y="{y - 2}" class="t">{topic.number}&#8194;{escape(topic.title)}</text>'
-        f'<text x="{left}" y="{y + 14}" class="s">{escape(_sub(topic))}</text>'
-    )
-    for path, column in zip(paths, COLUMNS):
-        if path.holds(topic):
-            said += (
-                f'<circle cx="{left + column}" cy="{y + 10}" r="4" fill="{DOTS[path.name]}"/>'
-                f'<text x="{left + column + 8}" y="{y + 14}" class="s">{path.title.lower()}</text>'
-            )
-    return said
-
-
-def _sub(topic: Topic) -> str:
-    return f"{len(topic.judged)} exercises, {_time(sum(item.minutes for item in topic.items))}"

@@ -1,4 +1,4 @@
-"""`hint`: show the next hint for an exercise or a written question."""
+"""`hint`: the next hint of an exercise or of a written question, one each time, and where a solution is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from .keys import answer_key, called, key, passed_over
 
 
 def hint(name: str) -> None:
-    """Show the next hint for the exercise or written question `name`, or the first again after the last.
+    """Shows the next hint for the exercise or the written question `name`.
+
+    The last one says how to see a solution, and after it the first one comes again.
 
     Raises:
         KeyError: no exercise has that name.
@@ -29,15 +31,22 @@ def hint(name: str) -> None:
     position = given % len(ladder)
     note(name, hints=given + 1)
     left = len(ladder) - position - 1
-    more = "this was the last one" if not left else f"{left} more. Call hint again to see the next"
+    more = f"{left} more. Call hint again to see the next" if left else _after_the_last(name)
     body = (
         f'<div style="border-left:4px solid #4a7fd1;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;'
         f'color:inherit;font-family:system-ui,sans-serif;font-size:14px"><b>Hint {position + 1} of {len(ladder)}</b> '
         f'&middot; <code style="background:none;color:inherit">{escape(name)}</code>'
         f'<div style="margin-top:4px">{sentence(ladder[position])}</div>'
-        f'<div style="margin-top:4px;opacity:.72;font-size:.9em">{more}</div></div>'
+        f'<div style="margin-top:4px;opacity:.72;font-size:.9em">{sentence(more)}</div></div>'
     )
     show(body, f"Hint {position + 1} of {len(ladder)} for {name}: {ladder[position]} ({more})")
+
+
+def _after_the_last(name: str) -> str:
+    """Return a sentence on how to see a solution, or whom to ask where the edition of a class holds none."""
+    if find_spec("course.hidden") is not None:
+        return f"This was the last one. In a terminal, `course solution {name}` shows a solution once you have tried"
+    return "This was the last one. This edition of the course holds no solutions, so show your attempt to an instructor"
 
 
 def _hints(name: str) -> tuple[str, ...]:

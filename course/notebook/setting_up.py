@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,14 +50,20 @@ def missing() -> list[str]:
     return [f"{one.name}{one.specifier}" for one in needed if not _is_met(one.name, str(one.specifier))]
 
 
-def main(wheels: Sequence[str]) -> None:
-    """Install the course from the newest of some wheels with all its requirements, or not at all.
+def main(of_class: bool) -> None:
+    """Install the course from the newest of some wheels, with all it needs or not at all.
 
-    The notebooks' first cell runs this in a process of its own, which imports it from a wheel. If the installation
-    fails, print the reason and exit with status 1.
+    The notebooks' first cell calls this in a process of its own, which imports it from one of the wheels. Its arguments
+    are the wheels. If it cannot install, it prints why, if that is not just a missing wheel, and ends with status 1.
+
+    Args:
+        of_class: whether only wheels of an instructor's own course count, which have a `+` in their versions.
     """
-    named = {_proper_name(wheel): wheel for wheel in wheels}
-    newest = max(named, key=_version)
+    named = {_proper_name(wheel): wheel for wheel in sys.argv[1:]}
+    fitting = [name for name in named if "+" in name or not of_class]
+    if not fitting:
+        sys.exit(1)
+    newest = max(fitting, key=_version)
     with tempfile.TemporaryDirectory() as folder:
         wheel = shutil.copyfile(named[newest], Path(folder, newest))
         try:

@@ -84,7 +84,7 @@ def agreement(log_p: Tensor, log_best: Tensor, flattery: Tensor) -> Figure:
         )
 
 
-def overoptimised(points: Sequence[Sequence[float]]) -> Figure:
+def rewards_by_divergence(points: Sequence[Sequence[float]]) -> Figure:
     """Two rewards against the divergence that was paid: that of a reward model, and the true one.
 
     A point is a divergence, the modelled and the true reward.

@@ -87,7 +87,7 @@ def test_own_cells_are_listed_and_count(released):
     lines = describe(TOPIC, released).splitlines()
     assert f"{len(TOPIC.items) + 2} graded cells  {TOPIC.points + 4.5} points" in lines[0]
     assert [line.split()[:3] for line in lines[-2:]] == [["mine", "test", "3"], ["why", "question", "1.5"]]
-    notebook, _ = write_home(released)
+    notebook = write_home(released)
     exercises = len(TOPIC.judged)
     assert f"| {exercises + 1} | {TOPIC.points + 4.5} |" in nbformat.read(notebook, as_version=4).cells[-1].source
     release_path(released, TOPIC).write_text("{")

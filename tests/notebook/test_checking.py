@@ -70,6 +70,13 @@ def test_hints_climb_and_begin_again(capsys):
         assert expected in capsys.readouterr().out
 
 
+def test_the_last_hint_alone_says_how_to_see_a_solution(capsys):
+    course.hint("rnn_cell")
+    assert "course solution" not in capsys.readouterr().out
+    course.hint("rnn_cell")
+    assert "In a terminal, `course solution rnn_cell` shows a solution" in capsys.readouterr().out
+
+
 def test_a_read_only_folder_is_fine(monkeypatch, capsys):
     def deny(*_):
         raise PermissionError

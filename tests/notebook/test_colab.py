@@ -3,7 +3,8 @@
 No test can reach Colab itself. One environment here has the versions of its notebook packages, torch, and nothing of
 the course's. Another has all versions that Colab brings of what the course needs, by
 https://github.com/googlecolab/backend-info as of 19 August 2026. (Colab has Python 3.13 since that day, and torch 2.11.
-Here it is the Python of the tests and the torch of `constraints.txt`.)
+Here it is the Python of the tests and the torch of `constraints.txt`.) A third has those of Kaggle, by
+https://github.com/Kaggle/docker-python as of 12 August 2026: Colab's, but for ipywidgets, and no network.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ BROUGHT = (
     *("babel==2.18.0", "datasets==4.0.0", "einops==0.8.2", "matplotlib==3.10.0", "numpy==2.1.3", "packaging"),
     *("pillow==11.3.0", "pyzmq==26.2.1", "safetensors==0.8.0", "scikit-learn==1.6.1", "tornado==6.5.7"),
 )
+KAGGLES = ("ipywidgets==8.1.5", *(one for one in BROUGHT if not one.startswith("ipywidgets")))
 ARRIVES = {"datasets", "einops", "matplotlib", "safetensors", "scikit-learn"}
 
 
@@ -59,6 +61,12 @@ def colab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def whole_colab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The same with all that Colab brings."""
     yield from _machine(tmp_path_factory.mktemp("whole"), BROUGHT)
+
+
+@pytest.fixture(scope="module")
+def kaggle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same with all that Kaggle brings."""
+    yield from _machine(tmp_path_factory.mktemp("kaggle"), KAGGLES)
 
 
 def _machine(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
@@ -86,19 +94,32 @@ def _installed(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 def test_all_of_a_notebook_runs(topic: Topic, whole_colab: Path) -> None:
-    """What the whole solved notebook does: sets up, predicts, checks, trains, draws, shows widgets, hints, submits."""
+    shown = _all_of(topic, whole_colab, _environment(whole_colab))
+    assert any("Colab does not keep your notebook" in text for text in shown)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_all_of_a_notebook_runs_on_kaggle_without_a_network(topic: Topic, kaggle: Path) -> None:
+    offline = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    environment = {**_environment(kaggle), **offline, "PIP_NO_INDEX": "1", "KAGGLE_KERNEL_RUN_TYPE": "Interactive"}
+    del environment["COLAB_RELEASE_TAG"]
+    _all_of(topic, kaggle, environment)
+
+
+def _all_of(topic: Topic, folder: Path, environment: dict[str, str]) -> list[str]:
+    """Run the solved notebook, which sets up, predicts, checks, trains, draws and submits; return what it shows."""
     nb = build(source_path(ROOT, topic), topic)
     last = f'hint("{topic.judged[0].name}")\nprogress()\n!course submit {topic.folder} --student ada'
     nb.cells.append(new_code_cell(f"from course import hint, progress\n{last}"))
-    _execute(nb, whole_colab)
+    _execute(nb, folder, environment)
     outputs = [(cell.source[:60], output) for cell in nb.cells for output in cell.get("outputs", ())]
     assert [(source, one.evalue) for source, one in outputs if one.output_type == "error"] == []
     shown = [str(one.get("data", {}).get("text/plain", one.get("text", ""))) for _, one in outputs]
     assert sum(text.startswith("✓") for text in shown) >= len(topic.judged)
     assert not any(text.startswith("✗") for text in shown)
-    assert any("Colab does not keep your notebook" in text for text in shown)
     widgets = [source for source, one in outputs if VIEW in one.get("data", {})]
     assert sum(source.startswith("predict(") for source in widgets) == len(topic.predictions)
+    return shown
 
 
 def _up_to(name: str) -> NotebookNode:
@@ -109,7 +130,7 @@ def _up_to(name: str) -> NotebookNode:
     return nb
 
 
-def _execute(nb: NotebookNode, folder: Path) -> float:
+def _execute(nb: NotebookNode, folder: Path, environment: dict[str, str] | None = None) -> float:
     """Run a notebook in `content` with the environment's own kernel; the seconds its first code cell took."""
     kernel = folder / "kernels" / "colab"
     kernel.mkdir(parents=True, exist_ok=True)
@@ -129,7 +150,7 @@ def _execute(nb: NotebookNode, folder: Path) -> float:
         on_cell_executed=lambda **_: taken.append(time.monotonic()),
     )
     client.km = KernelManager(kernel_name="colab", kernel_spec_manager=specs)
-    client.execute(env=_environment(folder))
+    client.execute(env=environment or _environment(folder))
     return taken[1] - taken[0]
 
 
@@ -193,7 +214,7 @@ def test_work_gets_out(colab: Path) -> None:
     shutil.copy(
         ROOT / "assignments" / "03_rnn" / "03_rnn.ipynb", content
     )  # downloaded, and dropped into the Files pane
-    line = [colab / "venv" / "bin" / "course", "submit", "03_rnn", "--student", "ada"]
+    line = [colab / "venv" / "bin" / "course", "submit", "03_rnn", "--student", "ada", "--blank"]
     done = subprocess.run(line, cwd=content, env=_environment(colab), capture_output=True, text=True, check=False)
     (archive,) = content.glob("*.zip")
     assert done.returncode == 1 and f"Colab deletes {archive.name} with this machine" in done.stdout, done.stderr

@@ -24,7 +24,7 @@ def figures():
     return [
         pictures.learned_tokens(*chat_ids(turns, chat.SPECIAL)),
         pictures.agreement(log_ref, best, advice.flattery(advice.answers())),
-        pictures.overoptimised([(0.1, 0.2, 0.2), (0.5, 0.9, 0.6), (2.0, 1.8, -0.7)]),
+        pictures.rewards_by_divergence([(0.1, 0.2, 0.2), (0.5, 0.9, 0.6), (2.0, 1.8, -0.7)]),
         pictures.improvements({"the model": [0.0, 0.8, -2.0], "the truth": [0.0, 1.0, 2.0]}),
     ]
 

@@ -143,22 +143,6 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 
 
 @law
-def combinations_are_not_zero(
-    outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
-) -> str:
-    """Require a `share` of groups of len(weights) rows, over two outputs, with a weighted sum that is not zero."""
-    shares = []
-    for name in (of, also):
-        rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
-        size = (weights.double().abs() @ rows.abs()).amax(1)
-        apart = (weights.double() @ rows).abs().amax(1) > within * size  # more than float32's rounding
-        shares.append(float(apart.double().mean()))
-    if sum(shares) / len(shares) >= share:
-        return ""
-    return because or "the results cancel out, as those of a linear function do"
-
-
-@law
 def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """Require a negative value, as raw scores have and the outputs of a softmax or ReLU do not."""
     if bool((tensor(outputs[of]) < 0).any()):

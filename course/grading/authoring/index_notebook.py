@@ -1,4 +1,4 @@
-"""The course's home notebook, `assignments/index.ipynb`, and its picture: both made from the syllabus."""
+"""The course's home notebook, `assignments/index.ipynb`, made from the syllabus."""
 
 from __future__ import annotations
 
@@ -12,66 +12,48 @@ from course.grading.authoring.source import KERNEL, write
 from course.grading.catalogue import hours, six_weeks
 from course.grading.course_folder import source_path
 from course.grading.own_cells import OwnCell, own_cells_released
-from course.notebook.course_map import svg
 from course.notebook.standing import NOT_HERE
-from course.study_paths import foundations, paths_through, volumes_of
+from course.study_paths import foundations, paths_through
 from course.syllabus import OURS, OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-NOTEBOOK, PICTURE = "index.ipynb", "index.svg"
+NOTEBOOK = "index.ipynb"
 
 _OPENING = """\
 # {title}
 
 {range}, in {number} that {tell} you, while you work, what your numbers show.
-Click into the cell below and press Shift+Enter twice. The folded cell installs the course
-if it is missing. The next cell shows how far you are, and each name opens its notebook. Run that cell again whenever
-you come back."""
+
+The cell with `progress()` draws the map of the course. It shows what leads to what and how far you are, and each name
+opens its notebook. Run that cell again whenever you come back."""
 
 _CODE = """\
 from course import progress
 
 progress()"""
 
-_MAP = """\
-## What leads to what
-
-![{alt}]({picture})
+_TABLE = """\
+## All notebooks
 
 {table}
 
 The points and times are those of the exercises. Reading takes additional time.{six_weeks}"""
 
 
-def write_home(root: Path) -> list[Path]:
-    """Write the home notebook of the topics that have a source in `root`, and its picture; returns both paths.
+def write_home(root: Path) -> Path:
+    """Write the home notebook of the topics that have a source in `root`, and return its path.
 
     Topics that have not been released are named, without a link.
     """
     topics = [topic for topic in TOPICS if source_path(root, topic).is_file()]
     folder = root / "assignments"
     folder.mkdir(exist_ok=True)
-    notebook, picture = folder / NOTEBOOK, folder / PICTURE
     released = [topic for topic in topics if (folder / _beside(topic)).is_file()]
     own = {topic.name: own_cells_released(root, topic) for topic in released}
-    write(_notebook(topics, released, own), notebook)
-    picture.write_text(svg(topics, in_words(topics)), "utf-8")
-    return [notebook, picture]
-
-
-def in_words(topics: Sequence[Topic]) -> str:
-    """What the map shows, for those who do not see it."""
-    parts = []
-    for topic in topics:
-        found = foundations(topic, topics)
-        after = f" after {' and '.join(str(other.number) for other in found)}" if found else ""
-        parts.append(f"{topic.number} {topic.title}{after}")
-    volumes, paths = volumes_of(topics), paths_through(topics)
-    later = [f"{volume.title} begins with {volume.first}" for volume in volumes[1:]]
-    later += [f"{path.title} has {', '.join(str(int(folder[:2])) for folder in path.folders)}" for path in paths]
-    return f"Map of the course: {'; '.join([*parts, *later])}"
+    write(_notebook(topics, released, own), folder / NOTEBOOK)
+    return folder / NOTEBOOK
 
 
 Own = Mapping[str, Sequence[OwnCell]]
@@ -82,12 +64,11 @@ def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> N
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
     paths = f"\n\n## If you have six weeks\n\n{six_weeks()}" if paths_through(topics) else ""
-    table = _table(topics, released, own)
-    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=table, six_weeks=paths)
+    table = _TABLE.format(table=_table(topics, released, own), six_weeks=paths)
     cells = [
         new_markdown_cell(_opening(topics)),
         new_code_cell(_CODE),
-        new_markdown_cell(told),
+        new_markdown_cell(table),
     ]
     for cell in cells:
         cell.id = hashlib.sha256(cell.source.encode()).hexdigest()[:16]

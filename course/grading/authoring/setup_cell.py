@@ -1,6 +1,6 @@
 """The opening of every notebook: badges below its title, and a folded cell that installs the course if it is missing.
 
-Both are made here, from the one public address in the syllabus, and stand in no source.
+All of it is made here, from the one public address in the syllabus, and stand in no source.
 """
 
 from __future__ import annotations
@@ -20,64 +20,51 @@ REPOSITORY = SOURCE.removeprefix("https://github.com/")
 ARCHIVE = f"{SOURCE}/archive/refs/heads/{BRANCH}.zip"
 """What pip can install the course from, without git."""
 
-JUPYTERLITE = """\
-    if sys.platform == "emscripten":
-        stop = RuntimeError(
-            "JupyterLite has no PyTorch, so the course does not run there. Open this notebook on "
-            "Colab or Binder, or install the course on a computer."
-        )
-        stop._render_traceback_ = lambda: [str(stop)]  # what Jupyter shows
-        raise stop
-"""
-"""What the cell says where Python runs in the browser and nothing can be installed for it."""
+_LITE = (
+    "JupyterLite has no official PyTorch, and the course is not tried there. Open this notebook on Colab or Binder, or "
+    "install the course on a computer."
+)
+_OFFLINE = (
+    "The course could not be downloaded. Turn the internet on, or put the course's .whl file beside this notebook (on "
+    "Kaggle, as an input), and then run this cell again."
+)
+_CLASS = (
+    "This notebook belongs to a class, and the class's package is not here. Put the .whl file that you were given "
+    "beside it (on Kaggle, as an input), and then run this cell again."
+)
 
-_BEGIN = f"""\
-# @title Set up
-# Where the course is not installed (on Colab, say) this installs it. Elsewhere it does nothing.
+
+def setup_source(is_ours: bool) -> str:
+    """The text of the cell that sets up, which is folded. What is long in it are sentences and an address.
+
+    A wheel that is there installs itself, by `main` of `course/notebook/setting_up.py`. In an instructor's own course
+    the cell downloads nothing, and takes no wheel but an instructor's: ours would check by other points, and it comes
+    with the solutions.
+    """
+    by_wheel = """["-c", start, *wheels]"""
+    by_pip = f"""["-m", "pip", "install", "--quiet", "--no-deps", "--retries=1", "{ARCHIVE}"]"""
+    how = f"{by_wheel} if wheels else {by_pip}" if is_ours else by_wheel
+    pips = """("" if "Retrying (" in ran.stderr else ran.stderr.strip()) or """ if is_ours else ""
+    return f"""\
+# @title Set up: install the course where it is missing
 try:
     import course
 except ModuleNotFoundError:
-    import subprocess
-    import sys
-    import zipfile
-    from pathlib import Path
+    import subprocess, sys
+    from glob import glob
+    from zipfile import is_zipfile
 
-{JUPYTERLITE}
     ours = "*sequence_course*.whl"
-    wheel_files = [*Path().glob(ours), *Path("/kaggle/input").rglob(ours)]
-"""
-
-_OURS = f"""\
-    wheels = sorted(str(path) for path in wheel_files if zipfile.is_zipfile(path))
-    otherwise = (
-        "The course could not be downloaded. Turn the internet on, or put the course's .whl file "
-        "beside this notebook (on Kaggle, as an input), and then run this cell again."
-    )
-    arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "1"]
-    arguments += ["{ARCHIVE}"]
-"""
-
-_THEIRS = """\
-    wheel_files = [path for path in wheel_files if zipfile.is_zipfile(path)]
-    of_classes = [path for path in wheel_files if "+" in str(zipfile.ZipFile(path).namelist())]
-    wheels = sorted(str(path) for path in of_classes)
-    otherwise = (
-        "This notebook belongs to a class, and the class's package is not here. Put the .whl file "
-        "that you were given beside it (on Kaggle, as an input), and then run this cell again."
-    )
-    arguments = ["-c", "exit(1)"]  # there is nothing to download
-"""
-
-_END = """\
-    if wheels:
-        installing = "import sys; sys.path.insert(0, sys.argv[-1])\\n"
-        installing += "from course.notebook.setting_up import main; main(sys.argv[1:])"
-        arguments = ["-c", installing, *wheels]
-    pip = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
-    if pip.returncode:
-        pips = "" if "Retrying (" in pip.stderr else pip.stderr
-        stop = RuntimeError(pip.stdout.strip() or pips or otherwise)
-        stop._render_traceback_ = lambda: [str(stop)]  # what Jupyter shows
+    wheels = [*filter(is_zipfile, glob(ours) + glob(f"/kaggle/input/**/{{ours}}", recursive=True))]
+    start = "import sys; sys.path += sys.argv[1:]; from course.notebook.setting_up import main; main({not is_ours})"
+    installing = {how}
+    why = "{_LITE}"
+    if sys.platform != "emscripten":
+        ran = subprocess.run([sys.executable, *installing], capture_output=True, text=True)
+        why = ran.returncode and (ran.stdout.strip() or {pips}"{_OFFLINE if is_ours else _CLASS}")
+    if why:
+        stop = RuntimeError(why)
+        stop._render_traceback_ = lambda: [why]  # what Jupyter shows
         raise stop
     import course
 
@@ -85,19 +72,16 @@ _END = """\
 """
 
 
-def setup_source(is_ours: bool) -> str:
-    """The text of the cell that sets up.
-
-    A wheel that is there installs itself, by `main` of `course/notebook/setting_up.py`. In an instructor's own course
-    the cell downloads nothing, and takes no wheel but an instructor's, which has a `+` in its version: ours would check
-    by other points, and it comes with the solutions.
-    """
-    return _BEGIN + (_OURS if is_ours else _THEIRS) + _END
-
-
 SETUP = setup_source(OUTLINE is None)
 
+ABOVE = (
+    "Press Shift+Enter to run one cell after the other. The folded cell below installs the course where it is missing, "
+    "such as on Colab. Elsewhere it does nothing."
+)
+"""What the text above the cell ends with. A click would unfold the cell in JupyterLab, so it asks for none."""
 _TAG = "setup"
+_FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "_kg_hide-input": True}
+"""What folds a cell on Colab, in JupyterLab and Notebook, and on Kaggle."""
 _BADGES = re.compile(r"\n\n\[!\[Open in Binder].*\n\[!\[Open in Colab].*")
 
 
@@ -120,7 +104,7 @@ def badges(path: str) -> str:
 
 
 def put(notebook: NotebookNode, path: str) -> None:
-    """Give a notebook its badges and, before its first code cell, the cell that sets up.
+    """Give a notebook its badges and, before its first code cell, the cell that sets up, with its sentences above.
 
     In an instructor's own course there are no badges: they would open our notebook, and not theirs.
 
@@ -133,8 +117,10 @@ def put(notebook: NotebookNode, path: str) -> None:
     if title.startswith("# ") and OUTLINE is None:
         notebook.cells[0].source = f"{title}\n\n{badges(path)}{line}{text}"
     code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    metadata = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [_TAG]}
-    notebook.cells.insert(min(code, default=1), new_code_cell(SETUP.strip(), id=_TAG, metadata=metadata))
+    at = min(code, default=1)
+    for cell in notebook.cells[:at][-1:]:
+        cell.source = f"{cell.source}\n\n{ABOVE}"
+    notebook.cells.insert(at, new_code_cell(SETUP.strip(), id=_TAG, metadata={**_FOLDED, "tags": [_TAG]}))
 
 
 def take_away(notebook: NotebookNode) -> None:
@@ -142,6 +128,8 @@ def take_away(notebook: NotebookNode) -> None:
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     for cell in notebook.cells[:1]:
         cell.source = _BADGES.sub("", cell.source, count=1)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"\n\n{ABOVE}", "")
 
 
 def is_setup(cell: NotebookNode) -> bool:

@@ -309,10 +309,11 @@ def _solution_markers(cells: Sequence[NotebookNode]) -> Found:
 
 def _lengths(cells: Sequence[NotebookNode]) -> Found:
     for index, cell in enumerate(cells):
-        if cell.cell_type == "code" and not is_setup(cell) and (count := _code_lines(cell)) > LONGEST_CELL:
+        if cell.cell_type != "code" or is_setup(cell):
+            continue
+        if (count := _code_lines(cell)) > LONGEST_CELL:
             yield index, f"the cell has {count} lines of code, but only {LONGEST_CELL} fit a screen"
-        widest = max((len(line) for line in cell.source.splitlines()), default=0)
-        if cell.cell_type == "code" and widest > WIDEST_LINE:
+        if (widest := max((len(line) for line in cell.source.splitlines()), default=0)) > WIDEST_LINE:
             yield index, f"a line has {widest} characters, but only {WIDEST_LINE} fit a screen"
 
 

@@ -29,7 +29,7 @@ from course.syllabus import OUTLINE, TOPICS, Topic
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    The home notebook, its map and the rule for AI assistants are written anew with them, and whatever else lies in
+    The home notebook and the rule for AI assistants are written anew with them, and whatever else lies in
     `assignments/` stays. When all topics are asked for, our repository's without a source are passed over. Returns the
     notebooks written.
 

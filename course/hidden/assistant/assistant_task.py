@@ -50,12 +50,12 @@ def _policy(log_p):
     _policy(best_policy(advice.log_reference(), advice.rewards(), advice.BETA)),
     name="assistant_task",
     hints=(
+        "`dpo_loss` takes four tensors. Which model and which answers does each come from? Print the log-probability "
+        "of the chosen answers and of the rejected ones, at the start and at the end. Which rises?",
         "Print the loss of the first batch. Policy and reference are the same then, so it should be log 2 = 0.693.",
-        "Make the reference before the first step. Does it change when the policy does? `copy.deepcopy` makes a model "
-        "of its own.",
-        "Print the log-probability of the chosen answers and of the rejected ones, at the start and at the end. Which "
-        "rises?",
         "Does the loss still jump about at the end? Let the learning rate fall with `len(batches)`.",
+        "Begin with the reference, before the first step. Does it change when the policy does? `copy.deepcopy` makes a "
+        "model of its own. Then print the shapes of the four tensors for one batch.",
     ),
 )
 def assistant_task(rng):

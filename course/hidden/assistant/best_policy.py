@@ -16,7 +16,8 @@ SMALL = "seven answers"
         "Take p_ref = (0.5, 0.5), rewards (0, 1) and beta = 1. The weights are 0.5 and 0.5 e. What are the "
         "probabilities?",
         "Let beta be enormous. Which policy should come out? And for a tiny beta?",
-        "Exponentiate your result and add it up. Is the sum 1?",
+        "Begin with the logarithm of one answer's weight, where the product has become a sum. What must you subtract "
+        "from all of them, so that their exponentials add up to 1?",
     ),
 )
 def best_policy(rng):

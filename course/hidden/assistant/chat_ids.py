@@ -14,8 +14,9 @@ from course.reference import assistant as reference
         "Write the chat user [11 12], assistant [21] on paper, with a role token before every turn and an end token "
         "behind it.",
         "Go through the ids one by one. Which of them does the program that asks put there, and which must the model "
-        "say?",
-        "When does the model stop? It has to say something for that. Is it learned?",
+        "say? When does it stop?",
+        "Begin with two empty lists and a loop over the turns. How many entries does a turn of two words add to each "
+        "of them, and which are they for the user?",
     ),
 )
 def chat_ids(rng):

@@ -16,7 +16,8 @@ FROZEN = "a gradient flows back to the reference, which should stay as it is"
     hints=(
         "Let the policy be the reference. What should the loss be, whatever the answers and beta?",
         "Make the chosen answer more likely under the policy, and leave all else. Should the loss fall or rise?",
-        "Which of the four arguments may get a gradient?",
+        "Begin with the reward of the chosen answer alone. How does it compare the policy with the reference, and "
+        "which of the two may get a gradient? You have already written the loss of two rewards.",
     ),
 )
 def dpo_loss(rng):

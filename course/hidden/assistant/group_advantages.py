@@ -14,9 +14,11 @@ NOTHING = "equal rewards teach nothing: their advantages should be zeros"
 @exercise(
     reference.group_advantages,
     hints=(
-        "Take the rewards (1, 0, 0, 1). Their mean is 0.5 and their standard deviation, with G - 1, is 0.577.",
+        "Take the rewards (1, 0, 0, 1). Their mean is 0.5 and their standard deviation, with G - 1, is 0.577. Which "
+        "advantages are these?",
         "Add 100 to all rewards of one group. Which advantages change?",
-        "What do you divide by where all rewards of a group are equal? And in a group of one?",
+        "Begin with how far each reward lies from the mean of its group, and print the shapes. What do you divide by "
+        "where all rewards of a group are equal? And in a group of one?",
     ),
     tolerance=1e-4,
 )

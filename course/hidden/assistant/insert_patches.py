@@ -5,14 +5,8 @@ from __future__ import annotations
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.assistant.scaffold import (
-    COUNTED_TOGETHER,
-    NO_IMAGE,
-    TWO_AND_NONE,
-    checked,
-    checked_together,
-    with_an_image,
-)
+from course.hidden.assistant import scaffold
+from course.hidden.assistant.scaffold import first_places, places_if_as_many, places_of
 from course.reference import assistant as reference
 
 SMALL = "three rows"
@@ -22,16 +16,17 @@ SMALL = "three rows"
     reference.insert_patches,
     hints=(
         "Take three words as vectors of one number, [[1], [9], [2]], with the image token in the middle, and patches "
-        "[[7], [8]]. Write the result down.",
-        "Which vector of `words` is in the result of no row?",
+        "[[7], [8]]. Write the result down. Which vector of `words` is not in it?",
         "Put the image token first in one row and last in the next. Does each picture stand at its own place?",
+        "Begin with the place of the image token in each row, and with one row alone. How many vectors stand before "
+        "the picture, how many in it, and how many behind it? Do they make T - 1 + N?",
     ),
 )
 def insert_patches(rng):
     """Places differ from row to row, the first and the last among them; N = 1; no image, and two; gradients of both."""
 
     def asked(places, T, D, N, image_id, dtype=torch.float64):
-        ids, _ = with_an_image(rng, places, T, image_id)
+        ids, _ = scaffold.with_an_image(rng, places, T, image_id)
         return rng.normal(len(places), T, D, dtype=dtype), ids, image_id, rng.normal(len(places), N, D, dtype=dtype)
 
     yield call(SMALL, *asked([1, 4, 2], 7, 2, 3, 5), public=True, weight=2.0)
@@ -55,12 +50,8 @@ def insert_patches(rng):
     words, ids, image_id, patches = asked([1, 0], 4, 5, 2, 5)
     ids[1, 2] = 5
     yield call("two images in a row", words, ids, image_id, patches, **failing).counts_with(SMALL)
-    for title, ids in (("two images in one row, none in the next", TWO_AND_NONE), ("no image at all", NO_IMAGE)):
+    for title, ids in scaffold.FAULTY.items():
         yield call(title, rng.normal(2, 2, 5), ids, 5, rng.normal(2, 3, 5), **failing).counts_with(SMALL)
-
-
-def _at(ids, image_id):
-    return (ids == image_id).long().argmax(1).tolist()
 
 
 def _put(words, places, patches, keeps=0, skips=1):
@@ -70,19 +61,17 @@ def _put(words, places, patches, keeps=0, skips=1):
 
 @insert_patches.misconception("Which vector of `words` belongs to the image token itself? Is it in your result?")
 def image_vector_kept(words, ids, image_id, patches):
-    checked(ids, image_id)
-    return _put(words, _at(ids, image_id), patches, keeps=1)
+    return _put(words, places_of(ids, image_id), patches, keeps=1)
 
 
 @insert_patches.misconception("Put the image token at another place in the second row. Where is its picture?")
 def place_of_the_first_row(words, ids, image_id, patches):
-    checked(ids, image_id)
-    return _put(words, len(ids) * _at(ids, image_id)[:1], patches)
+    return _put(words, len(ids) * places_of(ids, image_id)[:1], patches)
 
 
 @insert_patches.misconception("Ask a question before the picture. Does the picture stand behind it in your result?")
 def pictures_in_front(words, ids, image_id, patches):
-    checked(ids, image_id)
+    places_of(ids, image_id)  # raises as it should
     rest = words[ids != image_id].view(len(ids), -1, words.shape[-1])
     return torch.cat([patches, rest], 1)
 
@@ -91,35 +80,32 @@ def pictures_in_front(words, ids, image_id, patches):
     "A picture should move when its map learns. Does a gradient reach the patches, and the words?"
 )
 def gradient_cut(words, ids, image_id, patches):
-    checked(ids, image_id)
-    return _put(words, _at(ids, image_id), patches).detach()
+    return _put(words, places_of(ids, image_id), patches).detach()
 
 
 @insert_patches.misconception("The linear map learns by the gradient of the patches. Does one reach them?")
 def patches_cut(words, ids, image_id, patches):
-    checked(ids, image_id)
-    return _put(words, _at(ids, image_id), patches.detach())
+    return _put(words, places_of(ids, image_id), patches.detach())
 
 
 @insert_patches.misconception(
     "Count the image tokens of a row before you use their place. What if there is none, or two?"
 )
 def counts_no_images(words, ids, image_id, patches):
-    return _put(words, _at(ids, image_id), patches)
+    return _put(words, first_places(ids, image_id), patches)
 
 
-insert_patches.mistakes(
-    COUNTED_TOGETHER,
-    images_of_the_batch_counted=lambda words, ids, image_id, patches: (
-        checked_together(ids, image_id) or _put(words, _at(ids, image_id), patches)
-    ),
-    images_of_the_batch_listed=lambda words, ids, image_id, patches: (
-        checked_together(ids, image_id) or _put(words, (ids == image_id).nonzero()[:, 1].tolist(), patches)
-    ),
-)
+@insert_patches.misconception(scaffold.COUNTED_TOGETHER)
+def images_of_the_batch_counted(words, ids, image_id, patches):
+    places_if_as_many(ids, image_id)
+    return _put(words, first_places(ids, image_id), patches)
+
+
+@insert_patches.misconception(scaffold.COUNTED_TOGETHER)
+def images_of_the_batch_listed(words, ids, image_id, patches):
+    return _put(words, places_if_as_many(ids, image_id), patches)
 
 
 @insert_patches.misconception("Read your row as a picture, from its first patch to its last. Is their order kept?")
 def patches_turned_round(words, ids, image_id, patches):
-    checked(ids, image_id)
-    return _put(words, _at(ids, image_id), patches.flip(1))
+    return _put(words, places_of(ids, image_id), patches.flip(1))

@@ -21,7 +21,7 @@ PREDICTIONS = (
         ),
     ),
     Prediction(
-        "peak_of_the_true_reward",
+        "true_reward_as_beta_falls",
         "The reward model gives a number to each phrase and adds them up. You lower beta, so the policy follows this "
         "model more and more closely. What does the true reward do?",
         wrong(

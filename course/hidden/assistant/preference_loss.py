@@ -15,7 +15,8 @@ SMALL = "seven pairs"
     hints=(
         "Both answers have the reward 1. How likely is each to win, and what is the loss?",
         "The chosen answer has a reward of 3, the rejected one of 1. It wins with probability 0.881. And the loss?",
-        "Let the chosen answer be 10,000 behind. What is the sigmoid of that, and its logarithm?",
+        "Begin with the difference of the rewards. Let the chosen answer be 10,000 behind. What is the sigmoid of "
+        "that, and its logarithm? Look for a function that computes both at once.",
     ),
 )
 def preference_loss(rng):

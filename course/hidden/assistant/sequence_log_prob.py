@@ -17,6 +17,8 @@ SMALL = "three chats"
         "A text of two tokens with probabilities 0.5 and 0.1 has probability 0.05. How do you get its logarithm from "
         "theirs?",
         "Let `learned` be True at one place only, and compute that number by hand.",
+        "Begin with the log-probabilities of all words at all positions. Which position predicts no token of the row, "
+        "and which token is predicted by none? Print the shapes without them, and look up `gather`.",
     ),
     forbidden=("F.cross_entropy", "nn.CrossEntropyLoss", "F.nll_loss", "nn.NLLLoss"),
 )

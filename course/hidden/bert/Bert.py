@@ -17,11 +17,13 @@ PLAIN = "two pairs without padding"
 @exercise(
     reference.Bert,
     hints=(
-        "Print the shape after each step: the three embeddings, their sum, each layer, the vector at `[CLS]`, the "
+        "Write down the shape after each step: the three embeddings, their sum, each layer, the vector at `[CLS]`, the "
         "pair logits.",
         "Exchange segments 0 and 1 of a pair. Exchange two words. Do the pair logits move each time?",
-        "Change the padding behind the mask to other words. Do the vectors of real words move?",
-        "What does `word_logits` return for a vector of zeros?",
+        "Change the padding behind the mask to other words. Do the vectors of real words move? What does `word_logits` "
+        "return for a vector of zeros?",
+        "Begin with the three embeddings. One is looked up by the ids and one by the segments. Which numbers look up "
+        "the third? Print the shape of the sum before you go on to the layers.",
     ),
     forbidden=tuple(name for name in BUILT_IN_LAYERS if name != "blocks.EncoderLayer"),
     name="Bert",

@@ -18,9 +18,12 @@ STARTS = "it begins as the dequantised base"
 @exercise(
     reference.QLoRALinear,
     hints=(
+        "Which tensors must the layer keep? List them with dtypes and shapes. Which of them learn, and how many bytes "
+        "is that in all?",
         "Build one around a layer, and give both the same x. How far apart are they, and why are they not equal?",
-        "Print the names in its state_dict(), with dtypes and shapes. How many bytes is that in all?",
         "Change `codes` by hand and call the layer again. Does the output change?",
+        "Begin with `__init__`. Quantise the weights of the base, keep the two results as buffers, and print the names "
+        "in its state_dict(). The update comes after that, as in LoRA.",
     ),
     forbidden=("peft", "bitsandbytes"),
     tolerance=1e-5,

@@ -83,11 +83,14 @@ def _row_sums(log_p, labels):
     Known(best, 1.0),
     name="bert_task",
     hints=(
-        "Print one row of ids, inputs and labels as words, below each other, and the mask. At how many places does the "
+        "Write one row of ids, inputs and labels as words, below each other, and the mask. At how many places does the "
         "loss ask for a word?",
         "Log the loss of hidden words. The best possible is about 1.94 nats. Where does yours stop falling?",
-        "Print the accuracy on the fifty labelled sentences, and on sentences about other nouns. Which one is low?",
+        "Print the accuracy on the fifty labelled sentences, and on sentences about other nouns. Which one is low? "
         "Does `finetuned` train a copy? Compare the parameters of the pretrained model before and after.",
+        "Begin with `train`, and in it with one batch: hide words, ask the model for vectors and then for word logits, "
+        "and print the shapes. Add the steps of the optimizer, and then its learning rate. Come to `finetuned` last, "
+        "with `Classifier` and `tune`.",
     ),
     forbidden=tuple(name for name in BUILT_IN_LAYERS if name != "blocks.EncoderLayer"),
 )

@@ -16,6 +16,8 @@ MANY = "many texts"
         "Write the sums start[i] + end[j] of four words as a table. Which of its sixteen fields are allowed?",
         "Which fields of the table go when an answer has at most two words? Which ones when a word is padding?",
         "What is the largest of sixteen minus infinities, and where does `argmax` say it is?",
+        "Begin with one row, and make its table (T, T) of sums by broadcasting. Make a second table of the same shape "
+        "that says which fields are allowed, and print both.",
     ),
 )
 def best_span(rng):

@@ -13,8 +13,10 @@ from course.reference import bert as reference
     reference.dequantise,
     hints=(
         "Which two codes does the byte 167 hold? `>>` and `&` on integers take it apart.",
-        "Print the shape after each step: bytes, codes, levels, weights in blocks, weights in one row.",
-        "Quantise a small matrix by hand, and take it back. Which numbers of the last block do you drop?",
+        "Write down the shape after each step: bytes, codes, levels, weights in blocks, weights in one row. Which "
+        "numbers of the last block do you drop?",
+        "Begin with the two halves of every byte, as two tensors. In which order must they come to stand beside each "
+        "other, so that the codes are those that `quantise` packed?",
     ),
 )
 def dequantise(rng):

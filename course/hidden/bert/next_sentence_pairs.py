@@ -16,9 +16,11 @@ FEW = "three documents"
     reference.next_sentence_pairs,
     hints=(
         "Write three short documents by hand. Which sentences have a next one? How many pairs does that make?",
-        "Print the false pairs, and the number of the document that each of their sentences comes from.",
         "Can a false second sentence equal the true one by chance? Give two documents a sentence in common.",
-        "Call it a hundred times and count how often each pair is true.",
+        "Print the false pairs, and the number of the document that each of their sentences comes from. Call it a "
+        "hundred times and count how often each pair is true.",
+        "Begin with the true pairs alone, document by document, and print how many there are. Then take one of them, "
+        "and list every sentence that could be its stranger.",
     ),
 )
 def next_sentence_pairs(rng):

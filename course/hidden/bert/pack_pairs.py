@@ -16,7 +16,8 @@ V, CLS, SEP = 41, 43, 47
     hints=(
         "Write the row of one pair by hand, `[cls] a [sep] b [sep]`, and below it its segments and its mask.",
         "How long is each row before you pad? How long is it after that, in each of the three results?",
-        "Print ids, segments and mask below each other for a short pair beside a long one.",
+        "Begin with one pair, and make its ids and its segments as two lists. Print them below each other for a short "
+        "pair and a long one. What is still missing before all rows fit into one tensor?",
     ),
 )
 def pack_pairs(rng):

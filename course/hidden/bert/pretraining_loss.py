@@ -14,9 +14,10 @@ V = 7
 @exercise(
     reference.pretraining_loss,
     hints=(
-        "Which labels are asked for? Print how many there are, and the logits of those words alone.",
-        "Compute both parts for one sentence by hand. Which numbers do you add?",
+        "Which labels are asked for? Compute both parts for one sentence by hand. Which numbers do you add?",
         "What is a mean over no words? What should the first part be then?",
+        "Begin with the pairs, an ordinary cross-entropy of two classes. Then find the hidden words among the labels. "
+        "Print how many there are, and the shape of the logits of those words alone.",
     ),
 )
 def pretraining_loss(rng):

@@ -19,7 +19,8 @@ TOLERANCE = 1e-6
         "Do the example in the text on paper, for the first block alone. What are its scale, its four codes and its "
         "two bytes?",
         "Print the shape after each step: W, W in blocks, the distances to sixteen levels, the codes, the bytes.",
-        "W has 15 numbers and a block holds 4. How many blocks are there, and what stands at the end of the last one?",
+        "Begin with W in blocks. W has 15 numbers and a block holds 4. How many blocks are there, and what stands at "
+        "the end of the last one?",
     ),
 )
 def quantise(rng):

@@ -10,8 +10,10 @@ from course.reference import bert as reference
     reference.span_corrupt,
     hints=(
         "Write a sentence of eight words on paper, and cross out two spans. What stands in their place?",
-        "Read your targets aloud. Which sentinel says that the last span is over?",
+        "Write its targets, too, and read them aloud. Which sentinel says that the last span is over?",
         "Put the spans of the targets back into the inputs. Is it the text again?",
+        "Begin with two empty lists and the place from which nothing has been copied yet. What does the first span add "
+        "to each list, and where does the place stand afterwards?",
     ),
 )
 def span_corrupt(rng):

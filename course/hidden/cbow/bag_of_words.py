@@ -11,8 +11,10 @@ from course.reference import cbow as reference
     reference.bag_of_words,
     hints=(
         "Each sentence has a row, and each id has a column. What should each row sum to?",
-        "Count `say yes for bananas bananas` by hand. Which column, if any, holds more than a one?",
-        "Give it a word that the vocabulary does not have. In which column should it be counted?",
+        "Count `say yes for bananas bananas` by hand, with a vocabulary that does not have `say`. Which column "
+        "counts it, and which column holds more than a one?",
+        "Begin with a table of zeros of the right shape. Take one sentence and one word of it, and add one at the "
+        "right place. Print the table, and then visit all words of all sentences.",
     ),
 )
 def bag_of_words(rng):
@@ -56,6 +58,11 @@ def unknown_words_crash(sentences, vocab):
         for word in sentence:
             row[vocab[word]] += 1
     return table
+
+
+@bag_of_words.misconception("Print your table after the first sentence alone. Which of its rows have changed?")
+def one_row_for_all(sentences, vocab):
+    return _counted(sentences, vocab).sum(0).expand(len(sentences), -1)
 
 
 @bag_of_words.misconception("How often is `an` a word of `an old banana`? How often does your function find it there?")

@@ -11,9 +11,9 @@ from course.reference import cbow as reference
     reference.build_vocab,
     hints=(
         "Number the words of `b a c b a b` on paper. Which ids do a, b and c get, and which id does none of them get?",
-        "Two words are equally frequent. Which one should come first? Try sorted on pairs with equal first numbers.",
-        "Count a word that occurs exactly min_count times, and one that occurs once less. Which of the two "
-        "should have an id of its own?",
+        "Two words are equally frequent. Which one should come first? Try `sorted` on pairs with equal first numbers.",
+        "Begin without numbers. Make the list of words in the order that you want, for a text of six words, and "
+        "print each word with its count. Then leave out the rare ones, and number what is left.",
     ),
 )
 def build_vocab(rng):
@@ -70,16 +70,24 @@ def the_first_word_shares_zero(tokens, min_count=1):
     return {"<unk>": 0} | {word: index for index, word in enumerate(ranked)}
 
 
-@build_vocab.misconception("How many keys does your dict have? Should a rare word have one of its own?")
-def rare_words_named_unknown(tokens, min_count=1):
-    return dict.fromkeys(tokens, 0) | reference.build_vocab(tokens, min_count)
+build_vocab.mistakes(
+    "Your ids follow the order in which words first appear. Reverse the text. Should the ids change?",
+    by_appearance_alone=lambda tokens, min_count=1: _numbered(_frequent(tokens, min_count)),
+    by_appearance_and_nothing_left_out=lambda tokens, min_count=1: _numbered(dict.fromkeys(tokens)),
+)
 
 
 @build_vocab.misconception(
-    "Your ids follow the order in which words first appear. Reverse the text. Should the ids change?"
+    "Print each word of your dict with its id and its count. Which end of the list has the frequent words?"
 )
-def by_appearance_alone(tokens, min_count=1):
-    return _numbered(_frequent(tokens, min_count))
+def rarest_first(tokens, min_count=1):
+    counts = _frequent(tokens, min_count)
+    return _numbered(sorted(counts, key=lambda word: (counts[word], word)))
+
+
+@build_vocab.misconception("How many words of your dict have the number 1? Can you tell words apart that share an id?")
+def counts_for_ids(tokens, min_count=1):
+    return {"<unk>": 0} | _frequent(tokens, min_count)
 
 
 @build_vocab.misconception(

@@ -9,9 +9,11 @@ from course.reference import cbow as reference
 @exercise(
     reference.cbow_logits,
     hints=(
-        "Look up ids of shape (B, C) in E, and print the shape. Which axis has to disappear?",
+        "Look up ids of shape (B, C) in E, and print the shape. What does each of its axes count, and which one "
+        "has to disappear?",
         "Take a context that holds one word four times. How long should its mean vector be, beside the word's own?",
-        "Set W to zero, then only b, then only E. Which logits should come out each time?",
+        "Begin with the mean vector alone, and print its shape. Write the shape of W under it. Which axis of W "
+        "must meet the width of the vector, and what shape should the logits have?",
     ),
 )
 def cbow_logits(rng):
@@ -56,12 +58,21 @@ def tables_exchanged(contexts, E, W, b):
     return _scored(W[contexts].mean(1), E, b)
 
 
-@cbow_logits.misconception(
-    "Write the shapes of the mean vector and of W under your product. Which axis of W counts words, and which "
-    "one meets the mean?"
+cbow_logits.mistakes(
+    "Write the shapes of the mean vectors and of W under your product. Which axis of W counts words, and which "
+    "one meets a mean vector?",
+    W_not_transposed=lambda contexts, E, W, b: E[contexts].mean(1) @ W + b,
+    W_in_front=lambda contexts, E, W, b: W @ E[contexts].mean(1) + b,
 )
-def W_not_transposed(contexts, E, W, b):
-    return E[contexts].mean(1) @ W + b
+cbow_logits.mistakes(
+    "Print the shape of E[contexts], and say what each axis counts. Over which of them do you average?",
+    mean_over_the_numbers_of_a_vector=lambda contexts, E, W, b: E[contexts].mean(2) @ W.T + b,
+)
+cbow_logits.mistakes(
+    "Is the word with id 6 twice as much as the word with id 3? Which row of E belongs to which word?",
+    ids_multiplied=lambda contexts, E, W, b: (contexts @ E).mean(1) @ W.T + b,
+    ids_averaged=lambda contexts, E, W, b: contexts.float().mean(1) @ W.T + b,
+)
 
 
 @cbow_logits.misconception(

@@ -70,11 +70,13 @@ def clear_words():
     FromTheGrammar(),
     name="cbow_task",
     hints=(
-        "Print the loss of the first batch and of the last. A model that knows nothing pays log V. One that "
-        "knows only how frequent words are pays 4.7.",
         "Print the shapes of contexts and targets, and one of each as words. Could you have guessed the target?",
-        "Does the loss still fall when the budget ends, or does it jump about? Compare one smaller and one "
-        "larger learning rate.",
+        "Print the loss of the first batch and of the last. A model that knows nothing pays log V. One that knows "
+        "only how frequent words are pays 4.7.",
+        "Does the loss still fall when the budget ends, or does it jump about? Compare one smaller and one larger "
+        "learning rate.",
+        "Begin with a single batch, outside `fit`. Run your `context_windows`, your model and your loss on it, and "
+        "print each shape. Then make one step, and see whether the loss of the same batch is lower.",
     ),
 )
 def cbow_task(rng):

@@ -10,11 +10,12 @@ from course.reference import cbow as reference
 @exercise(
     reference.context_windows,
     hints=(
-        "Write a b c d e f on paper and take a radius of 2. Which letters have two neighbours on both sides? "
-        "What are their contexts?",
-        "Call it with the ids 0 to 6, and check each context against its target by eye.",
-        "Take a text of T words and the radius r. At which position does the first target stand, and at which "
-        "the last?",
+        "Write a b c d e f on paper and take a radius of 2. Which letters have two neighbours on both sides? What "
+        "are their contexts?",
+        "Take a text of T words and the radius r. At which position does the first target stand, and at which the "
+        "last?",
+        "Begin with one window. For the ids 0 to 6, a radius of 2 and the centre 3, print the words before it, the "
+        "words after it, and both joined. Then let the centre move from its first position to its last.",
     ),
 )
 def context_windows(rng):
@@ -67,17 +68,25 @@ def centre_removed_by_its_value(ids, radius):
     return torch.tensor(rows, dtype=torch.long).reshape(-1, 2 * radius), centres
 
 
+@context_windows.misconception(
+    "Print one context for a radius of 2. How many words does it have on each side of its centre?"
+)
+def last_word_missing(ids, radius):
+    return _around(ids, radius, range(-radius, 0), range(1, radius))
+
+
+@context_windows.misconception(
+    "Print the length of the context of the first word, and of a word in the middle. Should both be targets?"
+)
+def ends_cut_short(ids, radius):
+    around = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in range(len(ids))]
+    return torch.stack(around), ids
+
+
 @context_windows.misconception("Print the context of one word. Where are the words to its right?")
 def words_before_only(ids, radius):
     contexts, _ = _around(ids, radius, range(-radius, 0), range(radius))
     return contexts, ids[2 * radius :]
-
-
-@context_windows.misconception(
-    "The docstring asks for the order from left to right. Print one context. In which order does its left half stand?"
-)
-def nearest_word_first(ids, radius):
-    return _around(ids, radius, range(-1, -radius - 1, -1), range(1, radius + 1))
 
 
 @context_windows.misconception(

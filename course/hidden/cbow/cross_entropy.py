@@ -13,9 +13,14 @@ BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
 @exercise(
     reference.cross_entropy,
     hints=(
-        "Make all logits equal. Then the loss must be log V, for every V. Is yours?",
-        "Take the logits [0, 10000] and the target 0. Print the probability of the target, and its logarithm.",
-        "Write log(exp(z_y) / sum exp(z)) as a difference. Which of its two terms overflows?",
+        "What does the loss cost where all logits are equal? Write down the probability of the target first.",
+        "Take the logits [0, 10000] and the target 0. Print the probability of the target, and its logarithm. "
+        "Which of the two can the computer not hold?",
+        "Write the logarithm of the fraction as a difference of two terms. Which of them overflows, and what could "
+        "you take out of the sum before?",
+        "Begin with one row and the logits 2, 1 and 0 of the text. Compute the two terms of the difference, and "
+        "check that you get 0.41 for the first word. Then do the same for a batch, and print the shape after each "
+        "step.",
     ),
     forbidden=BUILT_IN_LOSS,
 )

@@ -15,10 +15,12 @@ CLEAR = 1e-5
 @exercise(
     reference.nearest,
     hints=(
-        "Draw three arrows. Two of them point nearly the same way, but differ greatly in length. Which two "
-        "should be neighbours?",
-        "Multiply one row of E by 100. The neighbours of every word should stay the same. Do yours?",
-        "Which word has the largest cosine with a given word? Should it be in the list?",
+        "Draw three arrows. Two of them point nearly the same way, but differ greatly in length. Which two should "
+        "be neighbours?",
+        "Multiply one row of E by 100. The neighbours of every word should stay the same. Which part of the cosine "
+        "sees to that?",
+        "Begin with the cosine of two rows, and check it on (3, 4) and (6, 8). Then compute a row of V cosines at "
+        "once. Which word has the largest one, and should it be in the list?",
     ),
 )
 def nearest(rng):
@@ -71,6 +73,7 @@ def euclidean_distance_without_the_head_of_its_list(E, index, k):
 nearest.mistakes(
     "Multiply one row of E by 100 and ask again. Is it now a neighbour of every word?",
     dot_product=lambda E, index, k: _ranked(E @ E[index], index, k),
+    dot_product_and_itself=lambda E, index, k: (E @ E[index]).detach().topk(k).indices,
 )
 nearest.mistakes(
     "Halve every vector but that of the chosen word. Have the directions changed? Has your list?",
@@ -101,6 +104,11 @@ def self_included(E, index, k):
 )
 def itself_at_a_cosine_of_zero(E, index, k):
     return _cosines(E, index).index_fill(0, torch.tensor(index), 0.0).topk(k).indices
+
+
+@nearest.misconception("Print your list. Is each of its numbers the number of a word?")
+def cosines_for_words(E, index, k):
+    return _cosines(E, index).sort(descending=True).values[1 : k + 1]
 
 
 @nearest.misconception("Print the cosines of your list in order. Should the first one be the largest or the smallest?")

@@ -19,11 +19,13 @@ FORKED = "two ways to go on from one cache"
 @exercise(
     reference.GPT,
     hints=(
-        "Print the shape after each step of one layer: queries, keys and values in heads, what attention finds, the "
-        "sum. Where does the residual stream pass through a norm?",
-        "Feed a text at once, then its first five tokens and the rest behind the cache. Where do the logits part?",
+        "Write down the shape after each step of one layer: queries, keys and values in heads, what attention finds, "
+        "the sum. Where does the residual stream pass through a norm?",
         "At which position stands the first token behind a cache of five? Which keys may it see?",
-        "Call the model twice with one and the same cache, and two different tokens. Do they disturb each other?",
+        "Feed a text at once, then its first five tokens and the rest behind the cache. Where do the logits part? Call "
+        "the model twice with one and the same cache, and two different tokens. Do they disturb each other?",
+        "Begin without a cache. Write one layer, bring a text through all of them, and print the shape of the logits. "
+        "Then let each layer return its keys and values, and only then read them from a cache.",
     ),
     forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
     tolerance=1e-5,

@@ -11,9 +11,11 @@ from course.reference import gpt as reference
 @exercise(
     reference.decoder_parameters,
     hints=(
-        "Count the small model of the text by hand, matrix by matrix. Which line differs from your formula's?",
         "A matrix has in · out numbers, and its bias has out. List W_q, W_k, W_v and W_o. How wide is each result?",
         "How many norms are there in a model of two layers? How many numbers has each with a shift, and without one?",
+        "Count the small model of the text by hand, matrix by matrix. Which line differs from your formula's?",
+        "Begin with one layer without biases. Give attention and the feed-forward part a variable each, and compare "
+        "them with your list, before you add biases, norms and tables.",
     ),
 )
 def decoder_parameters(rng):

@@ -20,6 +20,8 @@ SHARE = 0.02
         "Take N four times as large each time, and losses of 3.5, 3.0 and 2.75. What do the differences do?",
         "For a given alpha, is the law a straight line in some variable? Then E and A are what least squares gives.",
         "Put your E, A and alpha back into the law. Do the losses come out?",
+        "Begin with one alpha, such as 0.5, and the losses of the first hint. Fit E and A, and print the sum of the "
+        "squared errors. Which other alpha makes it larger or smaller?",
     ),
 )
 def fit_power_law(rng):

@@ -15,10 +15,11 @@ CHOSEN = "three texts, no choice"
 @exercise(
     reference.generate_text,
     hints=(
-        "Print the shape of what you hand the model at each call. The first is (B, T). And the second?",
+        "How many tokens a text do you return for n = 3, and how often is the model called? Write down the shape of "
+        "what it is given at each call.",
         "The model returns logits for every token that it read. Which of them predict the next one?",
-        "The cache that comes back is the one to hand over next. Is it?",
-        "How many tokens a text do you return for n = 3, and how often was the model called?",
+        "Begin with the first call by hand, without a loop. The prompt goes in, and logits and a cache come out. Draw "
+        "one token for each text, and print its shape. What does the second call need?",
     ),
 )
 def generate_text(rng):

@@ -53,9 +53,11 @@ def asked(count, seed):
     TheSource(),
     name="gpt_task",
     hints=(
-        "Print a row of inputs and one of targets as words, below each other. What should be said at each position?",
+        "Write a row of inputs and one of targets as words, below each other. What should be said at each position?",
         "Before the first step the loss should be near log 258 = 5.6. Is it? How are the embeddings initialised?",
         "Does the loss still fall at the end of the curve? Let the learning rate fall to zero with `len(batches)`.",
+        "Begin with an optimizer and the loop over `batches`, and compute the loss of one batch. Print the shapes of "
+        "logits and targets. Which ones does `F.cross_entropy` take?",
     ),
     forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
 )

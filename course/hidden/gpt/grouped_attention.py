@@ -16,6 +16,8 @@ from course.reference import gpt as reference
         "Take four heads and two groups. Which heads read group 0? Write the list of group numbers for heads 0 to 3.",
         "With as many groups as heads this is topic 07. With one group, all heads read the same keys. Try both.",
         "Allow each query one key only. What should come out? And where a row allows nothing at all?",
+        "Begin with the keys and values alone. Repeat the groups until there are as many as heads, and print the "
+        "shapes. What is left to do is attention as you know it.",
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
 )

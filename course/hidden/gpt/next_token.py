@@ -18,9 +18,11 @@ IMPOSSIBLE = -60.0
     reference.next_token,
     hints=(
         "Take the probabilities 0.5, 0.3, 0.15 and 0.05. Which tokens stay for top_k = 2? And for top_p = 0.6?",
-        "Draw ten thousand tokens at a temperature of 0.5 and count them. At 0.5, is the likeliest one likelier?",
         "For top_p, sort the probabilities and add them up. Does the token that crosses top_p stay?",
-        "Do two equal rows of one batch always get the same token?",
+        "Draw ten thousand tokens at a temperature of 0.5 and count them. At 0.5, is the likeliest one likelier? Do "
+        "two equal rows of one batch always get the same token?",
+        "Begin with a temperature of 0, and then with plain draws from the softmax. Add one cut at a time. A token "
+        "whose logit is minus infinity is never drawn.",
     ),
 )
 def next_token(rng):

@@ -19,6 +19,8 @@ BFLOAT16_TOLERANCE = 0.05
         "on average?",
         "Add 100 to every number of a token. Does your result still look as before? LayerNorm's would.",
         "Take a token of zeros and eps = 0.25. What do you divide by?",
+        "Begin with the mean square of each token, for x of shape (2, 3, 5). Which shape must it keep so that x can be "
+        "divided by its root?",
     ),
     forbidden=("F.rms_norm", "nn.RMSNorm", "torch.rms_norm", "F.layer_norm", "nn.LayerNorm"),
 )

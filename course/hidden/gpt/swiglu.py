@@ -12,9 +12,11 @@ from course.reference import gpt as reference
 @exercise(
     reference.swiglu,
     hints=(
-        "Take D = F = 1, x = 1 and all weights 1. SiLU(1) = 1 · 0.731. What should come out?",
-        "Set W_up to zero, then W_gate. What is left each time?",
         "SiLU of z is z · sigmoid(z). Which of the two products goes through it?",
+        "Take D = F = 1, x = 1 and all weights 1. SiLU(1) = 1 · 0.731. What should come out? What is left if you set "
+        "W_up to zero, and what if you set W_gate to zero?",
+        "Begin with one product. x is (..., D) and W_gate is (F, D). How do they make (..., F)? Print that shape "
+        "before you go on.",
     ),
 )
 def swiglu(rng):

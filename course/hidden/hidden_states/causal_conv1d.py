@@ -15,6 +15,8 @@ from course.reference import hidden_states as reference
         "Write the output at t = 0 for a kernel of three. Which inputs does it need that are not there?",
         "How many zeros must stand before the beginning for a kernel of k and a dilation of d?",
         "Change the input at t = 5. May the output at t = 4 move?",
+        "Begin with the worked example, and write its zeros before the input by hand. What does `F.conv1d` make of it? "
+        "Then make the zeros for any kernel and any dilation.",
     ),
 )
 def causal_conv1d(rng):

@@ -13,6 +13,8 @@ from course.reference import hidden_states as reference
     hints=(
         "Write a path for `55` with seven frames. What must stand between the two fives?",
         "There are two things to do. Do both orders give the same result for 5, blank, 5?",
+        "Begin with a loop over the path that also knows the label of the frame before. When does a frame begin "
+        "something new?",
     ),
 )
 def ctc_collapse(rng):

@@ -19,9 +19,11 @@ BUILT_IN_CTC = ("F.ctc_loss", "nn.CTCLoss", "torch.ctc_loss")
     hints=(
         "Write the states of `ab` on paper: blank, a, blank, b, blank. In which two may a path begin, and in which two "
         "may it end?",
-        "Into each state there are up to three steps. Which of them must not be taken when two labels are equal?",
-        "It is your forward sum over a chain. What are its emissions, and which steps have probability one?",
+        "It is your forward sum over a chain. What are its emissions? Up to three steps lead into each state. Which of "
+        "them must not be taken when two labels are equal?",
         "Call backward on your loss and print log_p.grad. If it is NaN, look at a sum in which all terms are -inf.",
+        "Begin with `ctc_states` for one call without padding. Gather what the frames say of each state, (B, T, "
+        "states), and write log alpha at t = 0 down. Which states are impossible there?",
     ),
     forbidden=BUILT_IN_CTC,
 )

@@ -22,9 +22,11 @@ RULES = [
     reference.eliza,
     hints=(
         "Take the rules one by one, from the top. At which of them do you stop, and what do you do with it?",
+        "Exchange `my word against your word` by hand. How often do you look at each word?",
         "Print the groups of the match for `I need my cat`. Which words of the answer come from there, and which do "
         "not?",
-        "Exchange `my word against your word` by hand. How often do you look at each word?",
+        "Begin with a function that exchanges the words of one text, and try it alone on `My army, your cat`. `re.sub` "
+        "may be given a function, which it calls for each match.",
     ),
 )
 def eliza(rng):

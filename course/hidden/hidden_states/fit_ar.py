@@ -22,8 +22,9 @@ def _before(x, order):
     reference.fit_ar,
     hints=(
         "For order 2 and five values, write the first row of the equations. Which value is predicted, and from which?",
-        "Fit a series in which each value is half of the one before. Which weights must come out, in which order?",
         "How many rows have `order` values before them, in a series of T?",
+        "Begin with the two sides of the equations as tensors, and print them for the series 0, 1, 1, 0, -1. `unfold` "
+        "makes windows of a tensor. In which order must the columns stand?",
     ),
 )
 def fit_ar(rng):

@@ -76,11 +76,14 @@ class ReadsByRule:
     ReadsByRule(),
     name="hidden_states_task",
     hints=(
-        "Print the number of one call, and what `read` makes of it. How many labels are there?",
+        "Write the shapes down, from the frames (B, 32, T) through every layer to what `ctc_loss` asks for. Along "
+        "which axis do the probabilities of one frame sum to one?",
         "The loss rests near 2.8 for each label for up to a hundred batches, while the model says nothing but blanks. "
         "Does yours fall after that?",
         "Print ten numbers that are read wrong beside the truth. Is a doubled digit lost, or do digits come that "
         "nobody dialled?",
+        "Begin with `forward`, and print its shape for one batch. Then let `read` print the number of one call. Write "
+        "`train` last, at first with a constant learning rate.",
     ),
 )
 def hidden_states_task(rng):
@@ -143,92 +146,56 @@ def hidden_states_task(rng):
     )  # fmt: skip
 
 
-class BlanksFirst(ReadsByRule):
-    """Decodes in the wrong order."""
-
-    def collapse(self, path):
-        return [label for label, _ in groupby(label for label in path if label)]
+def _reads(**pieces):
+    """The reader by rules, with other pieces."""
+    return type("Other", (ReadsByRule,), pieces)()
 
 
-class RepeatsStay(ReadsByRule):
-    """Says each label for two frames, and joins nothing."""
-
-    def written(self, found):
-        return torch.maximum(found, found.roll(1, 1))
-
-    def collapse(self, path):
-        return [label for label in path if label]
+def _only_joined(_, path):
+    return [label for label, _ in groupby(path)]
 
 
-class BlanksStay(ReadsByRule):
-    """Joins repeats and leaves it at that."""
-
-    def collapse(self, path):
-        return [label for label, _ in groupby(path)]
+def _cleared_first(_, path):
+    return [label for label, _ in groupby(label for label in path if label)]
 
 
-class SaysNothing(ReadsByRule):
-    """Never left the plateau: blanks, which change a little with what is heard."""
-
-    def __call__(self, x):
-        return super().__call__(x) * 1e-3 + torch.eye(telephone.LABELS)[0].double()
-
-
-class ReadsOn(ReadsByRule):
-    """Reads the padding, too."""
-
-    def read(self, x, lengths):
-        return super().read(x, torch.full_like(lengths, x.shape[2]))
-
-
-class LooksAhead(ReadsByRule):
-    """Says everything three frames early."""
-
-    def written(self, found):
-        return F.pad(found[:, 3:], (0, 3))
-
-
-class DeafToOneKey(ReadsByRule):
-    """Has not learned all of them yet."""
-
-    def written(self, found):
-        return torch.where(found == 3, 0, found)
-
-
-class OneKeyForAnother(ReadsByRule):
-    """Labels that are off by one."""
-
-    def written(self, found):
-        return torch.where(found > 0, found % 10 + 1, 0)
+def _says_little(reader, x):
+    """Blanks, which change a little with what is heard."""
+    return 0.02 * reader.presses(x) + torch.eye(telephone.LABELS)[0].double()
 
 
 hidden_states_task.mistakes(
     "Numbers are right, but for those with a doubled digit. Which goes first in your decoder, blanks or repeats?",
-    BlanksFirst=BlanksFirst(),
+    BlanksFirst=_reads(collapse=_cleared_first),
 )
 hidden_states_task.mistakes(
     "Print what you read beside the truth. Is a digit written once for each frame in which it is heard?",
-    RepeatsStay=RepeatsStay(),
+    RepeatsStay=_reads(
+        written=lambda _, found: torch.maximum(found, found.roll(1, 1)),
+        collapse=lambda _, path: [label for label in path if label],
+    ),
 )
-hidden_states_task.mistakes("Print what you read beside the truth. Which label is no key?", BlanksStay=BlanksStay())
+hidden_states_task.mistakes(
+    "Print what you read beside the truth. Which label is no key?", BlanksStay=_reads(collapse=_only_joined)
+)
 hidden_states_task.mistakes(
     "Your model says nothing but blanks. Every model does so for the first batches. Is the loss NaN, does it fall, and "
     "do the parameters move in a step?",
-    SaysNothing=SaysNothing(),
+    SaysNothing=_reads(__call__=_says_little),
 )
 hidden_states_task.mistakes(
     "Your numbers begin right and go on with digits that nobody dialled. Who dials behind the end of a call?",
-    ReadsOn=ReadsOn(),
+    ReadsOn=_reads(read=lambda reader, x, lengths: ReadsByRule.read(reader, x, torch.full_like(lengths, x.shape[2]))),
 )
 hidden_states_task.mistakes(
     "The numbers are right. Change the frames after some frame. Which of your log-probabilities move, and which may?",
-    LooksAhead=LooksAhead(),
+    LooksAhead=_reads(written=lambda _, found: F.pad(found[:, 3:], (0, 3))),  # says everything three frames early
 )
 hidden_states_task.mistakes(
     "One key is missing wherever it was dialled. Was the loss still falling at the end?",
-    DeafToOneKey=DeafToOneKey(),
+    DeafToOneKey=_reads(written=lambda _, found: torch.where(found == 3, 0, found)),
 )
 hidden_states_task.mistakes(
     "Print ten numbers beside what you read. Is each digit another one? Which labels do the targets hold?",
-    OneKeyForAnother=OneKeyForAnother(),
+    OneKeyForAnother=_reads(written=lambda _, found: torch.where(found > 0, found % 10 + 1, 0)),
 )

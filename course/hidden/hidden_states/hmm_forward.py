@@ -22,10 +22,12 @@ from course.reference import hidden_states as reference
 @exercise(
     reference.hmm_forward,
     hints=(
-        "Two states and two letters: write down all four paths with their probabilities. What do they sum to?",
+        "Take two states and two letters, and write all four paths with their probabilities. What do they sum to?",
         "A path that is in state j at step t came from some state i. Which table says how likely that step is, and "
         "over which index do you sum?",
         "What is the logarithm of a sum of exponentials called, and which function computes it safely?",
+        "Begin with the first step, which has no sum. It is a tensor (B, S), made from the start and from what the "
+        "first letters say of each state. Compare its exponential with the worked example.",
     ),
 )
 def hmm_forward(rng):

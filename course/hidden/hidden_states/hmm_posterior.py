@@ -25,6 +25,8 @@ from course.reference import hidden_states as reference
         "The forward sum knows what came up to t. Which sum would know what comes after it?",
         "Behind the last step nothing is left to be seen. How probable is nothing?",
         "Sum your result over the states at each position. What must come out, at every position?",
+        "Begin with what `hmm_forward` returns. Then start the second sum at the last step, and write a single step "
+        "back. Which letter is emitted in that step, and over which index do you sum?",
     ),
 )
 def hmm_posterior(rng):

@@ -12,7 +12,8 @@ from course.reference import hidden_states as reference
     reference.receptive_field,
     hints=(
         "Draw two layers with kernel 2 and dilations 1 and 2. Which inputs have a line to the last output?",
-        "How much further back does one more layer reach? What does a layer with kernel 1 add?",
+        "Begin without any layer, where an output is its own input. How much further back does one more layer reach? "
+        "What does a layer with kernel 1 add?",
     ),
 )
 def receptive_field(rng):

@@ -15,8 +15,10 @@ from course.reference import hidden_states as reference
     reference.viterbi,
     hints=(
         "It is the forward sum with a maximum in place of the sum. What must you remember of each maximum?",
+        "For two steps and two states, list the four paths. Which one is the best way into each of the last states?",
         "You know the best last state. Which of the things you remembered says what came before it?",
-        "For two steps and two states, list the four paths. Does yours have the largest probability?",
+        "Begin with the loop of your `hmm_forward`. What does `max` with a `dim` return beside the largest values? "
+        "Keep that of every step in a list, and print it for the worked example.",
     ),
 )
 def viterbi(rng):

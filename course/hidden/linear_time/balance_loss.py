@@ -12,9 +12,10 @@ from course.reference import linear_time as reference
 @exercise(
     reference.balance_loss,
     hints=(
-        "Four tokens, four experts, one each, and all logits 0. Then the loss is 1. And yours?",
-        "For each k, the shares f of all experts sum to one. Print the sum of yours for k = 2.",
+        "Take four tokens and four experts, one each, and all logits 0. Write f and P down. Why is the loss 1?",
         "A count has no gradient. Through which factor can the loss teach the router?",
+        "Begin with f and P, each of shape (E,). Which of them comes from `experts`, and which from `logits`? For each "
+        "k, the shares f of all experts sum to one. Print the sum of yours for k = 2.",
     ),
 )
 def balance_loss(rng):

@@ -11,9 +11,10 @@ from course.reference import linear_time as reference
 @exercise(
     reference.discretise,
     hints=(
-        "Take a = -1, b = 1 and delta = ln 2. Both results are one half. And yours?",
+        "Take a = -1, b = 1 and delta = ln 2, and compute both results by hand. Each of them is one half.",
         "Take two steps of half the length with the same input. They should be one whole step.",
-        "Hold the input at 1 for ever. Where does h' = a h + b come to rest, and where does your recurrence?",
+        "Begin with what is left of a state after delta, without any input. Then hold the input at 1 for ever. Where "
+        "does h' = a h + b come to rest, and where does your recurrence?",
     ),
 )
 def discretise(rng):

@@ -15,6 +15,8 @@ from course.reference import linear_time as reference
         "A text of one token: with which weight does it see itself, and what comes out?",
         "Write the three tokens of the worked example into your function. Compare S and z after each token.",
         "Make all values the same vector. Weights that sum to one give it back at every position. Do yours?",
+        "Begin with φ of the queries and of the keys. Then write the shape of what one token adds to S, (D, Dv), and "
+        "to z, (D). Which axes must k and v get for the first?",
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
     tolerance=1e-4,

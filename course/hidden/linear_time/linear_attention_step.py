@@ -15,6 +15,8 @@ from course.reference import linear_time as reference
         "Two sums are carried. Which, and what does a new token add to each?",
         "Run the worked example: after the second token, S is (9, 6) and z is (3, 3). And yours?",
         "Keep the state that you handed in. Is it still the same after the call?",
+        "Begin with the parts that this token adds, and print their shapes beside those of S and z. Does the query see "
+        "the sums before the token is added, or after it?",
     ),
     tolerance=1e-4,
 )

@@ -34,10 +34,13 @@ def by_rule(ids):
     by_rule,
     name="linear_time_task",
     hints=(
-        "Print one text with `copying.text` and the letters that your model says. Guessing gets one in eight.",
+        "Print one text with `copying.text` beside its targets. What must the model carry, and how far? Guessing gets "
+        "one letter in eight.",
         "Does the loss fall below 2.08, which is the logarithm of 8, within the first hundred batches?",
         "Print the norm of the gradient before each step. Does it jump now and then? And how large is a step at the "
         "end of the curve?",
+        "Begin with an optimizer and the loop over `batches`, and compute the loss of one batch. Print the shapes of "
+        "logits and targets. Which ones does `F.cross_entropy` take?",
     ),
 )
 def linear_time_task(rng):

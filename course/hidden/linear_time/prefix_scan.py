@@ -18,6 +18,8 @@ MOST = 600
         "Join two steps by hand: h = a h + b, then h = a' h + b'. Which factor and which summand have both together?",
         "After the pass with shift 1, position t holds two steps. Which one must it be joined with in the next pass?",
         "Write the worked example beside your passes: both a and b change in each of them.",
+        "Begin with a single pass, with shift 1. Which positions have a neighbour before them, and what stays as it "
+        "was at the others? Print a and b after it, beside the worked example.",
     ),
     forbidden=("torch.associative_scan",),
     tolerance=1e-4,

@@ -12,8 +12,10 @@ from course.reference import linear_time as reference
     reference.route,
     hints=(
         "Two experts are chosen for a token, with logits 2 and 1. What are their weights? They sum to one.",
-        "For k = 1, print the shapes of both results. How many axes has each?",
-        "Ask for the gradient of the weights with respect to the logits. Does it flow?",
+        "For k = 1, print the shapes of both results. How many axes has each? Does a gradient flow from the weights to "
+        "the logits?",
+        "Begin with the choice alone. Which function returns the k largest logits of a row, and also where they stand? "
+        "Print both before you make weights.",
     ),
     tolerance=1e-4,
 )

@@ -15,7 +15,9 @@ from course.reference import linear_time as reference
         "The state is (B, D, N). Write the shape of each factor of one step beside it, with 1 where it does not vary.",
         "Set delta of a token to 0. The state should pass it unchanged, and nothing of x should be written.",
         "Compute the worked example: x = (4, 9, 9, 2) with delta = (ln 2, 0, 0, ln 2) gives 4, 4, 4, 4.",
-        "Compare your function with ssm_scan: one channel, delta, B and C the same for every token.",
+        "Begin with your ssm_scan, as a loop over the tokens. Which of its numbers now come from the token itself, and "
+        "which axis does the state get besides? With one channel, and delta, B and C the same for every token, both "
+        "must agree.",
     ),
     tolerance=1e-4,
 )

@@ -12,8 +12,10 @@ from course.reference import linear_time as reference
     reference.ssm_scan,
     hints=(
         "How many numbers does the state of one text hold, and how many come out at each step?",
-        "Send in a single 1 and then zeros. What comes out should be the kernel, from its first number on.",
-        "Compute the worked example: 1, 0, 2, 0 gives 2, 1, 4.5 and 2.25.",
+        "Send in a single 1 and then zeros. What comes out should be the kernel, from its first number on. For the "
+        "worked example, 1, 0, 2, 0 gives 2, 1, 4.5 and 2.25.",
+        "Begin with a state of zeros for each text, and write a single step, from the inputs of one position, (B,). "
+        "Which axis must they get before they meet b_bar?",
     ),
     tolerance=1e-4,
 )

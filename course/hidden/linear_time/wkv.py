@@ -11,9 +11,11 @@ from course.reference import linear_time as reference
 @exercise(
     reference.wkv,
     hints=(
-        "Compute the worked example by hand: 4, 7, 2.222, 4.842. Where does yours first differ?",
         "Keep two sums, one with the values and one without. What fades, and what is added?",
+        "Compute the worked example by hand: 4, 7, 2.222, 4.842. Where does yours first differ?",
         "For large keys, keep the largest exponent so far beside the sums, and keep them divided by its exponential.",
+        "Begin with small keys, two sums of zeros and a loop over the tokens. Does a token come into the sums before "
+        "its output is computed, or after?",
     ),
     tolerance=1e-4,
 )

@@ -22,11 +22,14 @@ NOTHING = torch.tensor([], dtype=torch.long)
 @exercise(
     reference.NGramModel,
     hints=(
-        "Fit it on the text 0 1 0 1 0 2 and ask for the next token after 0, after 1, after 2 and after nothing. "
-        "Do the four answers sum to one?",
+        "Look at the table for the context `ba` above. Which counts does each of its five rows need, and what "
+        "should happen if a context was never counted?",
+        "Fit it on the text 0 1 0 1 0 2 and ask for the next token after 0, after 1, after 2 and after nothing. Do "
+        "the four answers sum to one?",
         "For n = 3, print the part of the context that you look up. Try a context of five tokens, of two, of one, "
         "of none.",
-        "Ask after a context that never occurred. What does your model know about its last token alone?",
+        "Begin with n = 1. Let `fit` count single tokens, and let `next_distribution` return P₁ whatever the "
+        "context is. Once that sums to one, add what followed each single token, and mix the two as in the table.",
     ),
 )
 def NGramModel(rng):
@@ -232,7 +235,7 @@ def _never_impossible(names: Tensor):
     ring = names.repeat(7)
     contexts = [(names[:k],) for k in (0, 1, 2, 3)] + [(torch.stack([names[3], names[1]]),)]
     yield (
-        _asked("all that was read stays possible, alpha = 0", 3, 5, 0.0, ring, contexts)
+        _asked("all that was read stays possible, alpha = 0", 3, 5, 0.0, ring, contexts, public=True)
         .law("finite")
         .law("positive", because="a token that occurs in the text has probability 0 after some context")
         .law("sums_to_one")

@@ -9,10 +9,12 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.count_ngrams,
     hints=(
-        "Write `b a n a n a` on paper and put a window of two letters wherever it fits. How many places are there?",
+        "Write `b a n a n a` on paper and put a window of two letters wherever it fits. How many places are there, "
+        "and which windows do you see twice?",
         "In a text of T tokens, where does the first window of n tokens begin, and where does the last one begin? "
         "Try T = n, where exactly one window fits.",
-        "Add up all your counts. What must the sum be for T tokens and windows of n?",
+        "Begin with one window. Cut the first two tokens out of a short list, turn them into something that a "
+        "Counter can hold, and count it. Then let the place where the window begins move through the text.",
     ),
 )
 def count_ngrams(rng):
@@ -53,6 +55,14 @@ def cut_off_windows(tokens, n):
 @count_ngrams.misconception("Does every tuple that you counted occur in the text, token for token?")
 def padded(tokens, n):
     return _windows_from(range(len(tokens)), [None] * (n - 1) + tokens, n)
+
+
+@count_ngrams.misconception(
+    "What stands beside a count in a Counter must never change. Print the type of the window that you cut out. Can you "
+    "change one of its tokens?"
+)
+def lists_for_keys(tokens, n):
+    return Counter(tokens[i : i + n] for i in range(len(tokens) - n + 1))
 
 
 @count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is (b, c) in your counts?")

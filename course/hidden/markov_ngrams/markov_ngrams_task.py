@@ -28,8 +28,11 @@ ON_READ = (2.0, 4.0)
     reference.language_model,
     name="markov_ngrams_task",
     hints=(
-        "Look at your curve of held-out perplexity. At which n is it lowest?",
+        "You drew one curve on the training text and one on a held-out text. Which of them tells how good a model "
+        "will be on new modules, and at which n is it lowest?",
         "If n is fine and the score is not, print what your mixture says after a context that occurred once.",
+        "Begin with a model of any n and alpha, returned without a call of `fit`, and run the check. It prints "
+        "your ratio. Then change one of the two numbers at a time, and write down what the ratio does.",
     ),
 )
 def markov_ngrams_task(rng):

@@ -9,9 +9,11 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.perplexity,
     hints=(
-        "Give every token the probability 1/10. What should the perplexity be, and what does your function return?",
-        "Put the same text twice in a row. Should its perplexity change?",
-        "Which function undoes a natural logarithm?",
+        "A perplexity is a number of equally likely tokens. What should it be if every token had the probability 1/10?",
+        "Put the same text twice in a row. Its perplexity should not change. In which ways can you combine T "
+        "logarithms so that this holds?",
+        "Begin with the three logarithms of the table above. Compute the number in its last column from them. Then "
+        "look for the function that undoes a natural logarithm.",
     ),
 )
 def perplexity(rng):
@@ -36,6 +38,11 @@ def perplexity(rng):
 )
 def base_two_for_e(log_probs):
     return float(2.0 ** (-log_probs.mean()))
+
+
+@perplexity.misconception("Print the numbers that you are given. Are they probabilities, or already their logarithms?")
+def logarithm_of_the_logarithms(log_probs):
+    return float(torch.exp(-log_probs.log().mean()))
 
 
 @perplexity.misconception("Put the same text twice in a row. Why does your perplexity change?")

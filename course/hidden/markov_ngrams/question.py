@@ -7,8 +7,9 @@ HINTS = (
     "for 30 characters of what it wrote. What do you find?",
     "Count the contexts of 29 characters in the training text. How many of them occur once, and how many of those"
     " in the new text occur in it at all?",
-    "For (b), draw the first picture of this notebook again by hand. Add what a thousand times as much text would"
-    " change. Then write a sentence whose last word depends on its first.",
+    "For (b), draw the first picture of this notebook again by hand, for a thousand times as much text. Begin with "
+    '"A longer text would fill …, but a window of … would still be new, because …". Then write a sentence whose last '
+    "word depends on its first.",
 )
 
 CRITERIA = (

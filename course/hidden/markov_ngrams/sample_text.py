@@ -5,17 +5,18 @@ import torch
 from course.exercise import Rng, build, call, draws, exercise, noncontiguous
 from course.reference import markov_ngrams as reference
 
-ANEW = "Does your function set its seed again each time?"
+ANEW = "Does chance decide at all, or does your function set its seed again each time?"
 
 
 @exercise(
     reference.sample_text,
     hints=(
-        "Build a P in which 1 always follows 0, 2 follows 1, and 0 follows 2. What does your function return, and "
-        "what should it return?",
-        "Sample two thousand tokens and give them to your own `transition_matrix`. Do you get P back?",
-        "Call it twice, each time with a new generator of the same seed. Then use two different seeds. Which texts are "
-        "equal?",
+        "Build a P in which 1 always follows 0, 2 follows 1, and 0 follows 2. Write down the text of four tokens "
+        "that begins after 0. Which row of P did you read for each of them?",
+        "Draw one token from a single row of P. Print what comes out, its shape and its type. How does it tell you "
+        "which row comes next?",
+        "Begin with two variables, the token that came last and an empty list. Write the lines that add one token "
+        "to the list, and run them three times by hand. Only then put them into a loop.",
     ),
 )
 def sample_text(rng):

@@ -10,9 +10,13 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.transition_matrix,
     hints=(
-        "Take the text 0, 1, 0, 2 and fill a 3 × 3 table by hand. Then sum each of your rows.",
-        "How many of the T tokens of the text are followed by another one? Count them in a short text.",
-        "Look at the row of a token that never occurs, with alpha = 0 and with alpha = 1.",
+        "Take the text 0, 1, 0, 2 and fill a 3 × 3 table of counts by hand. Which token chooses the row? What "
+        "should a row sum to in the end?",
+        "Look at the row of a token that nothing ever follows, with alpha = 0 and with alpha = 1. What do you "
+        "divide there, and what do you want to see?",
+        "Begin with a table of zeros, one row and one column for each token. Visit each pair of neighbours in the "
+        "text once, and count it. Print this table and the sums of its rows for your text of four tokens before "
+        "you divide.",
     ),
 )
 def transition_matrix(rng):
@@ -49,19 +53,31 @@ def columns_normalised(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
+    "Fill the table for the text 0, 1, 2. Which rows of yours are empty? What came before should choose the row."
+)
+def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
+    return reference.transition_matrix(ids.flip(0), vocab_size, alpha)
+
+
+@transition_matrix.misconception("Sum each row of your table. What should the probabilities of all next tokens sum to?")
+def counts_not_divided(ids, vocab_size, alpha=0.0):
+    return _pair_counts(ids, vocab_size) + alpha
+
+
+@transition_matrix.misconception(
+    "In the text 0, 1, 0, 1 the pair (0, 1) occurs twice. What does your table hold for it before you divide?"
+)
+def repeated_pairs_counted_once(ids, vocab_size, alpha=0.0):
+    weights = (_pair_counts(ids, vocab_size) > 0) + alpha
+    return _divided(weights, weights.sum(1, keepdim=True))
+
+
+@transition_matrix.misconception(
     "Sum your whole matrix. How many distributions does it hold, and what should each one sum to?"
 )
 def whole_table_normalised(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha
     return _divided(weights, weights.sum())
-
-
-@transition_matrix.misconception(
-    "Sum a row with alpha = 1, and again with alpha = 10. Did you add alpha to counts or to probabilities?"
-)
-def alpha_after_dividing(ids, vocab_size, alpha=0.0):
-    counts = _pair_counts(ids, vocab_size)
-    return _divided(counts, counts.sum(1, keepdim=True)) + alpha
 
 
 @transition_matrix.misconception(
@@ -84,9 +100,9 @@ def unseen_rows_zero(ids, vocab_size, alpha=0.0):
     "Sum each of your rows. Then print the shape of the sums beside the shape of the table. By which sum do you divide "
     "entry [0, 1]?"
 )
-def divided_by_the_sums_of_other_rows_and_by_zero(ids, vocab_size, alpha=0.0):
+def divided_by_the_sums_of_other_rows(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha
-    return weights / weights.sum(1)
+    return _divided(weights, weights.sum(1))
 
 
 @transition_matrix.misconception("Is there a NaN in your matrix? In which rows, and what do their counts sum to?")

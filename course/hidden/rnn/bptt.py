@@ -18,10 +18,11 @@ AUTOGRAD = (
 @exercise(
     reference.bptt,
     hints=(
-        "Do T = 1 on paper and compare, then T = 2. The first T at which it goes wrong tells you where to look.",
         "Name the three states that meet at step t. Which one does tanh' need, and which one did W_h read?",
         "delta has the shape (B, H). Which product of it makes an (H, H), and which one a (B, H)? For the second "
         "there are two candidates, and a W_h that is not symmetric tells them apart.",
+        "Begin with the last step alone. Run forward, keep the states, and compute delta for that step. For the "
+        "small cell of the text it is 0.868. Walk back to 0.182 by hand before you write a loop.",
     ),
     forbidden=AUTOGRAD,
 )
@@ -48,12 +49,15 @@ def bptt(rng):
     ).without_autograd()
 
 
-def walk_back(xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None, meets=None, steps=None, **how):
+def walk_back(
+    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None, meets=None, sums=None, steps=None, **how
+):
     """The right algorithm with one piece exchanged.
 
     `slope` is tanh', `read` gives the states that W_h read, `back` is the step to the state before. `meets` combines
-    grad_h_T with the gradient that comes back, at each step behind the first. `steps` limits how many are walked,
-    `forward` walks in the order of time, and with `overwritten` a sum keeps only its last share.
+    grad_h_T with the gradient that comes back, at each step behind the first, and `sums` makes the
+    share of b from a delta. `steps` limits how many are walked, `forward` walks in the order of time, with
+    `overwritten` a sum keeps only its last share, and `short_of_h0` stops at the delta of the first step.
     """
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
     before = read(hs) if read else torch.cat([h0[:, None], hs[:, :-1]], 1)
@@ -63,10 +67,10 @@ def walk_back(xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None
         grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
         a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
         delta = (slope(hs[:, t], a, before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
-        step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
+        step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": sums(delta) if sums else delta.sum(0)}
         found = step if how.get("overwritten") else {name: found[name] + step[name] for name in found}
         grad_h = back(delta, W_h) if back else delta @ W_h
-    return {**found, "h0": grad_h}
+    return {**found, "h0": delta if how.get("short_of_h0") else grad_h}
 
 
 @bptt.misconception("Print t at every turn of your loop. Which state does the gradient reach first?")
@@ -101,6 +105,14 @@ bptt.mistakes(
     "Look at the gradient of W_h with T = 1. Which state did W_h read in that step, h_0 or h_1?",
     state_after_the_step=partial(walk_back, read=lambda hs: hs),
     index_minus_one=partial(walk_back, read=lambda hs: hs.roll(1, 1)),
+)
+bptt.mistakes(
+    "For the small cell of the text, the gradient of h_0 is 0.091. Which number of the walk back do you return?",
+    delta_for_h0=partial(walk_back, short_of_h0=True),
+)
+bptt.mistakes(
+    "Print the shape of b and the shape of its gradient. How many sequences share the bias?",
+    bias_for_each_sequence=partial(walk_back, sums=lambda delta: delta),
 )
 bptt.mistakes(
     "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?",

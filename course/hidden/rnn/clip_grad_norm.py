@@ -9,9 +9,11 @@ from course.reference import rnn as reference
 @exercise(
     reference.clip_grad_norm,
     hints=(
-        "Clip [3, 0] and [0, 4] together at 1. Their common norm is 5. What should come out of each?",
-        "Clip something that is already short. Does it come back as it was?",
-        "The direction must not change. How many different factors does your list get?",
+        "The direction must not change. How many different factors may your list get?",
+        "Clip [3, 0] and [0, 4] together at 1. Their common norm is 5. What should come out of each, and what if "
+        "you clip at 7?",
+        "Begin with the norm alone. For the two gradients of the text, (2, 0) and (1, 2), it is 3. Then ask by "
+        "what you multiply to get from a length of 3 to 1.5, and when nothing has to be done.",
     ),
     forbidden=(
         *("nn.utils.clip_grad_norm_", "nn.utils.clip_grad_norm"),
@@ -86,6 +88,15 @@ clip_grad_norm.mistakes(
 clip_grad_norm.mistakes(
     "Is the length of the whole the sum of the lengths of its parts? Take two perpendicular parts, 3 and 4.",
     sum_of_the_norms=_scaled(norm=lambda grads: sum(_norm([g]) for g in grads)),
+)
+clip_grad_norm.mistakes(
+    "The gradients have different shapes, so they do not fit into one tensor. Which single number of each of them do "
+    "you need for the common norm?",
+    stacked=_scaled(norm=lambda grads: float(torch.stack(grads).norm())),
+)
+clip_grad_norm.mistakes(
+    "How many results does the docstring name? Print the type of what you return, and of what is in it.",
+    gradients_alone=lambda grads, max_norm: _scaled()(grads, max_norm)[0],
 )
 clip_grad_norm.mistakes(
     "The gradients are right. Which norm do you return, the one before clipping or the one after?",

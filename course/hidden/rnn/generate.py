@@ -23,7 +23,8 @@ def _certain(rng, clocks, vocabulary):
     hints=(
         "Follow three steps with pencil and paper. What is `token` at each of them, and what is `h`?",
         "Sample a thousand tokens at a temperature of 0.1 and at 10. Which text is bolder?",
-        "How many tokens do you return for length = 1, and is the start among them?",
+        "Begin with a single step. Call `step` on the start token, and print the shape of the logits. Make "
+        "probabilities of them, sample one token and print it. What does the next call of `step` need?",
     ),
 )
 def generate(rng):
@@ -113,6 +114,18 @@ generate.mistakes(
     "up to?",
     softmax_over_the_wrong_axis=partial(_write, scores=lambda logits, _: 0.0 * logits),  # V times 1 is as good as 1/V
 )
+
+
+@generate.misconception("Print what you hand to `multinomial`. Is every number above zero, and do they sum to one?")
+def logits_for_probabilities(step, h, start, length, temperature, generator):
+    token, written = torch.tensor([start]), []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(logits[0] / temperature, 1, generator=generator)
+        written.append(token)
+    return torch.cat(written)
+
+
 generate.mistakes(
     "At a temperature of 0.1, is your text bolder or tamer than at 1? And what does the formula say?",
     temperature_multiplied=partial(_write, scores=lambda logits, temperature: logits * temperature),

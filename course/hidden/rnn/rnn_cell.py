@@ -10,9 +10,11 @@ from course.reference import rnn as reference
 @exercise(
     reference.rnn_cell,
     hints=(
-        "Write the shape of each factor under the formula. Which axis of W_x has to meet the axis of x?",
+        "Write the shape of each factor under the formula. A batch has one x in each row. Which axis of W_x has to "
+        "meet the axis of x?",
         "Feed zeros for x and h. What should be left of the formula?",
-        "Is every number of your result between -1 and 1? Take inputs of size 100 to be sure.",
+        "Begin with one of the two products. Print its shape for a batch of 2, with D = 3 and H = 5. Once it is "
+        "(2, 5), look at the other terms, and at the function around all of them.",
     ),
     forbidden=BUILT_IN,
 )
@@ -73,6 +75,7 @@ rnn_cell.mistakes(
 rnn_cell.mistakes(
     "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product.",
     W_x_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x + h @ W_h.T + b),
+    weights_in_front=lambda x, h, W_x, W_h, b: torch.tanh(W_x @ x + W_h @ h + b),
     weights_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x + h @ W_h + b),
 )
 rnn_cell.mistakes(

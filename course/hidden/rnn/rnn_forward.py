@@ -10,9 +10,10 @@ from course.reference import rnn as reference
 @exercise(
     reference.rnn_forward,
     hints=(
+        "Draw the unrolled network for T = 3. Which state goes into each step, and how many states come out?",
         "Change the first input only. Which of your states move, and which should?",
-        "Is hs[:, -1] the same as the state you return beside it? And does hs[:, 0] depend on xs[:, 0]?",
-        "Run one sequence alone, then in a batch with others. Does it get the same states?",
+        "Begin with two steps written out, without a loop, and print the shape of each input and each state. Then "
+        "let a loop collect the states, and find out along which axis they have to be joined.",
     ),
     forbidden=BUILT_IN,
 )
@@ -65,6 +66,11 @@ rnn_forward.mistakes(
 rnn_forward.mistakes(
     "Which axis of your states is time? In this course the batch comes first, as it does in xs.",
     time_first=_rearranged(lambda hs, h0: hs.transpose(0, 1)),
+)
+rnn_forward.mistakes(
+    "Join two tensors of shape (2, 7) with `cat` and with `stack`, and print both shapes. Which of them has an axis "
+    "for the steps?",
+    states_side_by_side=_rearranged(lambda hs, h0: hs.flatten(1)),
 )
 
 

@@ -14,6 +14,9 @@ from course.hidden.rnn.scaffold import BUILT_IN, GATED
         "Look at the curve. Chance is a loss of 0.69. Does yours leave it within the first third?",
         "Measure the accuracy yourself on `parentheses.examples`, with random tokens in place of the padding.",
         "Try learning rates a factor of three apart, and print the norm of the gradients before clipping.",
+        "Begin with a single batch, outside `fit`. Print the shapes of its three tensors and of your logits, and "
+        "the loss, which should be near 0.69. Then make one step, and see whether the loss of the same batch is "
+        "lower.",
     ),
     forbidden=(*BUILT_IN, *GATED),
 )

@@ -9,9 +9,10 @@ from course.reference import rnn as reference
 @exercise(
     reference.scheduled_inputs,
     hints=(
-        "What should come out for p = 1, and for p = 0?",
+        "How many coins does a table of B times T tokens need? What should come out for p = 1, and for p = 0?",
         "Take targets of zeros and own of ones, and print a few rows at p = 0.5. Do rows or columns look alike?",
-        "How many coins does a table of B times T tokens need?",
+        "Begin with the coins alone. Draw one random number between 0 and 1 for each position, and print which "
+        "share of them lies below 0.25. Then ask how a coin chooses between two tokens.",
     ),
 )
 def scheduled_inputs(rng):
@@ -88,4 +89,15 @@ scheduled_inputs.mistakes(
     "What comes out for p = 1? p is the probability of the teacher's token.",
     the_other_way_round=lambda targets, own, *others: reference.scheduled_inputs(own, targets, *others),
     half_and_half=lambda targets, own, p, generator: reference.scheduled_inputs(targets, own, 0.5, generator),
+)
+scheduled_inputs.mistakes(
+    "Draw a thousand of your random numbers. Which share of them lies below 1, and which share below 0?",
+    normal_for_uniform=lambda targets, own, p, generator: torch.where(
+        torch.randn(targets.shape, generator=generator) < p, targets, own
+    ),
+)
+scheduled_inputs.mistakes(
+    "A token is the number of a word. Which word is three quarters of token 8 and a quarter of token 4? Count the "
+    "coins that you toss.",
+    shares_of_both=lambda targets, own, p, generator: p * targets + (1 - p) * own,
 )

@@ -15,8 +15,9 @@ from course.reference import tokens as reference
     reference.bits_per_byte,
     hints=(
         "One piece of probability 1/16 costs four bits. What is its natural logarithm, and how does it become 4?",
-        "How many bytes has `né`? Compare len(text) with len(text.encode()).",
-        "Cut the same text into more pieces. Which number must not change with the number of pieces?",
+        "The same text can be cut into few pieces or into many. Which number of the text stays the same, however it is "
+        "cut? Compare len(text) with len(text.encode()) for `né`.",
+        "Begin with what the model pays for the whole text. Is that a positive number, and in which unit is it?",
     ),
 )
 def bits_per_byte(rng):

@@ -11,7 +11,7 @@ from course.reference import tokens as reference
     reference.bpe_decode,
     hints=(
         "The character `é` has two bytes. What is each of them alone?",
-        "Join the pieces before you read them. What does `bytes.decode` offer for bytes that are no text?",
+        "Begin with one string of bytes from all pieces. What does `bytes.decode` offer for bytes that are no text?",
     ),
 )
 def bpe_decode(rng):

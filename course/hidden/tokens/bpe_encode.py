@@ -13,9 +13,12 @@ from course.reference import tokens as reference
 @exercise(
     reference.bpe_encode,
     hints=(
-        "Take a word apart into bytes. Apply the first merge, then the second, and so on. Print the word after each.",
-        "Join your pieces. Do you get the bytes of the text again, with every space?",
-        "Which merges may join the end of one word to the beginning of the next?",
+        "Cut `abc` on paper with the merges b·c and a·b, learned in this order. Which pair is joined first, and is the "
+        "other pair still there afterwards?",
+        "Which merges may join the end of one word to the beginning of the next? Which bytes must your pieces give "
+        "when you join them?",
+        "Begin with one word as a tuple of bytes. Apply the first merge to it, then the second, and print the word "
+        "after each. How do the pieces of all words come into one list?",
     ),
 )
 def bpe_encode(rng):

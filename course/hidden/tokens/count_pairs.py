@@ -13,9 +13,11 @@ from course.reference import tokens as reference
 @exercise(
     reference.count_pairs,
     hints=(
-        "Write the neighbours of h·u·g down. How many pairs has a word of three pieces?",
-        "The word occurs three times. How often does each of its pairs occur?",
-        "Count by hand for a·a·a, and then for two words of one piece each.",
+        "Write the neighbours of h·u·g down. How many pairs has a word of three pieces, and how many a word of one "
+        "piece?",
+        "Count by hand for the word a·a·a, which occurs twice in a text. How often does (a, a) occur in all?",
+        "Begin with an empty `Counter` and a loop over the words and their counts. `pairwise`, which is imported, "
+        "gives the neighbours of one word. What does each of them add?",
     ),
 )
 def count_pairs(rng):

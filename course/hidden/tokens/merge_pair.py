@@ -9,9 +9,10 @@ from course.reference import tokens as reference
 @exercise(
     reference.merge_pair,
     hints=(
-        "Merge (a, b) in a·b·c·a·b by hand. How many pieces are left?",
-        "Merge (a, a) in a·a·a. The first two are joined. What is left for the third?",
-        "After a merge, by how many pieces does your place move on? And otherwise?",
+        "Merge (a, b) in a·b·c·a·b by hand, and then (a, a) in a·a·a. How many pieces are left each time?",
+        "Walk through the word with a finger. By how many pieces does it move on after a merge? And otherwise?",
+        "Begin with an empty list and a place that starts at 0. Look at the two pieces that begin at the place. What "
+        "goes into the list, and where do you look next?",
     ),
 )
 def merge_pair(rng):

@@ -12,8 +12,10 @@ from course.reference import tokens as reference
     reference.negative_samples,
     hints=(
         "Take the counts 16, 81 and 1. What are they to the power 3/4, and which shares do these make?",
-        "Draw ten thousand words and count them. Compare the shares with those that you computed.",
-        "Print two rows of what you return. Are they the same?",
+        "Draw ten thousand words and count them. Are the shares those that you computed? Are two rows of the result "
+        "the same?",
+        "Begin with the weights of the words, as floating-point numbers. `torch.multinomial` draws by weights that "
+        "need not sum to one. How many words must it draw for your shape?",
     ),
 )
 def negative_samples(rng):

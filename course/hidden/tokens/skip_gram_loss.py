@@ -12,9 +12,11 @@ from course.reference import tokens as reference
 @exercise(
     reference.skip_gram_loss,
     hints=(
-        "Take the worked example. Its three terms are 0.127, 1.313 and 0.693. Print yours.",
         "Which of the two tables gives the vector of the centre, and which those of the context and of the noise?",
         "With all vectors zero each pair costs log 2, whichever kind it is. How many pairs has an example?",
+        "Take the worked example. Its three terms are 0.127, 1.313 and 0.693. Print yours.",
+        "Begin with the vectors, and print their shapes: (B, D) for the centres and for the contexts, (B, k, D) for "
+        "the noise. Which axis must the centres get before they meet the noise?",
     ),
     forbidden=("F.binary_cross_entropy_with_logits", "nn.BCEWithLogitsLoss", "F.binary_cross_entropy", "nn.BCELoss"),
 )

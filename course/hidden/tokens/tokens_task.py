@@ -48,9 +48,12 @@ def from_the_grammar(words, contexts):
     from_the_grammar,
     name="tokens_task",
     hints=(
+        "Write the pairs of one window of five words down. Which word is the centre, and which are its four contexts? "
+        "How many words of noise does a batch of 512 words take?",
         "Print the loss of the first batch. With all vectors near zero an example costs (1 + k) log 2 = 4.16.",
-        "Print a few pairs as words, each with its noise. Does each of the four neighbours in a window give a pair?",
         "Print the learning rate of the first batch and of the last. Does the curve still jump about?",
+        "Begin with an optimizer, a generator and the loop over `batches`. In the loop, make the three tensors of "
+        "words first, from the windows, and print a few pairs with their noise before you compute a loss.",
     ),
 )
 def tokens_task(rng):

@@ -14,9 +14,10 @@ from course.reference import tokens as reference
 @exercise(
     reference.train_bpe,
     hints=(
-        "Print the counts before each merge. Does the pair that you merged still occur afterwards?",
+        "Follow the table of the worked example for two merges. What must you keep from one merge to the next?",
         "Bytes are pieces 0 to 255, the first merge makes piece 256. Which of two equally common pairs is older?",
-        "Begin with bytes. How many pieces is `é` at the start? And what stands before the second word of a text?",
+        "Begin with a `Counter` of the text's words as bytes, and do a single merge with your two functions. Print the "
+        "words and the counts of pairs before it and after it. What do you need for the second merge?",
     ),
 )
 def train_bpe(rng):

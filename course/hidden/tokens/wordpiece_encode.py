@@ -12,8 +12,10 @@ VOCAB = {"hug", "p", "pu", "un", "##g", "##gs", "##n", "##ning", "##s", "##u", "
     reference.wordpiece_encode,
     hints=(
         "Cut `pugs` by hand, with the pieces p, pu, ##g, ##gs, ##s and ##u. Which piece comes first?",
-        "Where in the word may a piece with ## stand, and where one without?",
-        "What does BERT get if a single letter of the word fits nowhere?",
+        "Where in the word may a piece with ## stand, and where one without? What does BERT get if a single letter of "
+        "the word fits nowhere?",
+        "Begin with an empty list of pieces and a start of 0. Print all pieces of the set that fit at the start. Which "
+        "one do you take, and where does the next one start?",
     ),
 )
 def wordpiece_encode(rng):

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import nbformat
 import pytest
 
-from course.grading.authoring.setup_cell import ARCHIVE, SETUP, badges, is_setup, setup_source
+from course.grading.authoring.setup_cell import ABOVE, ARCHIVE, SETUP, badges, is_setup, setup_source
 from course.grading.course_folder import release_path
 from course.syllabus import BRANCH, SOURCE, TOPICS, Topic
 
@@ -60,7 +60,7 @@ def test_the_readmes_badges_open_the_home_notebook_which_has_them_and_sets_up_to
     home = nbformat.read(ROOT / "assignments" / "index.ipynb", as_version=4)
     ours = badges("assignments/index.ipynb")
     assert ours in (ROOT / "README.md").read_text("utf-8") and ours in home.cells[0].source
-    assert is_setup(home.cells[1])
+    assert [is_setup(cell) for cell in home.cells] == [False, True, False, False]
 
 
 def test_no_source_repeats_the_address() -> None:
@@ -70,10 +70,20 @@ def test_no_source_repeats_the_address() -> None:
 
 @every_topic
 def test_every_notebook_sets_up_alike_before_anything_runs(topic: Topic) -> None:
-    first, second = [cell for cell in _released(topic).cells if cell.cell_type == "code"][:2]
+    above, first, second, *_ = _released(topic).cells
+    assert above.source.endswith(f"\n\n{ABOVE}") and "installs the course where it is missing" in ABOVE
     assert is_setup(first) and first.source == SETUP.strip()
-    assert first.metadata.jupyter.source_hidden and "nbgrader" not in first.metadata
+    assert "nbgrader" not in first.metadata
     assert not is_setup(second) and ast.parse(second.source).body
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_it_is_one_line_where_code_can_be_folded_and_short_elsewhere(is_ours: bool) -> None:
+    """JupyterLab shows the first line of a folded cell, and Colab its title."""
+    title, *code = setup_source(is_ours).strip().splitlines()
+    assert title == "# @title Set up: install the course where it is missing" and len(code) < 24
+    folded = nbformat.read(ROOT / "assignments" / "index.ipynb", as_version=4).cells[1].metadata
+    assert folded.jupyter.source_hidden and folded.cellView == "form" and folded["_kg_hide-input"]
 
 
 DRIVER = """
@@ -191,7 +201,7 @@ def test_without_a_network_it_says_so_at_once(elsewhere: Path) -> None:
 @pytest.mark.parametrize("has_wheel", [True, False])
 def test_what_else_pip_cannot_do_is_what_it_said(has_wheel: bool, elsewhere: Path) -> None:
     (elsewhere / "pip.py").write_text("import sys\nsys.exit('ERROR: no space left on device')")
-    told = "ERROR: no space left on device\n\n"
+    told = "ERROR: no space left on device\n"
     if has_wheel:
         _wheel(elsewhere / "sequence_course-0.1.0-py3-none-any.whl", "0.1.0")
         told = "pip could not install the course: no space left on device. Fix that, and then run this cell again.\n"

@@ -41,7 +41,7 @@ def test_it_copies_every_notebook_and_opens_the_map(
 ) -> None:
     folder = tmp_path / "a new one" / "mine"
     assert cli.main(["start", str(folder)]) == 3, "JupyterLab's own status"
-    assert files(folder) == {*NOTEBOOKS, "index.ipynb", "index.svg", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+    assert files(folder) == {*NOTEBOOKS, "index.ipynb", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
     assert (folder / "index.ipynb").read_bytes() == (ROOT / "assignments" / "index.ipynb").read_bytes()
     assert f"{len(TOPICS)} new notebooks in {folder}" in capsys.readouterr().out
     (command, where), *others = lab

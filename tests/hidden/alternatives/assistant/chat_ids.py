@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import torch
 
 
@@ -17,17 +15,6 @@ def by_pairs(turns, special):
     return torch.tensor(ids, dtype=torch.int64), torch.tensor(learned, dtype=torch.bool)
 
 
-def by_lengths(turns, special):
-    ids = list(itertools.chain.from_iterable([special[role], *words, special["end"]] for role, words in turns))
-    learned = torch.zeros(len(ids), dtype=torch.bool)
-    place = 0
-    for role, words in turns:
-        end = place + len(words) + 2
-        learned[place + 1 : end] = role == "assistant"
-        place = end
-    return torch.LongTensor(ids), learned
-
-
 def by_tensors(turns, special):
     ids, learned = [torch.empty(0, dtype=torch.long)], [torch.empty(0, dtype=torch.bool)]
     for role, words in turns:
@@ -37,4 +24,4 @@ def by_tensors(turns, special):
     return torch.cat(ids), torch.cat(learned)
 
 
-ALTERNATIVES = [by_pairs, by_lengths, by_tensors]
+ALTERNATIVES = [by_pairs, by_tensors]

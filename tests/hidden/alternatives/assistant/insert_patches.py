@@ -25,17 +25,4 @@ def by_gathering(words, ids, image_id, patches):
     return torch.cat([words, patches], 1).gather(1, source[..., None].expand(-1, -1, D))
 
 
-def by_masks(words, ids, image_id, patches):
-    (B, T, D), N = words.shape, patches.shape[1]
-    image = ids == image_id
-    if (image.sum(1) != 1).any():
-        raise ValueError("one image token a row")
-    k = image.nonzero()[:, 1][:, None]
-    place = torch.arange(T - 1 + N)[None].expand(B, -1)
-    is_patch = (place >= k) & (place < k + N)
-    out = words.new_zeros(B, T - 1 + N, D)
-    out = out.masked_scatter(is_patch[..., None], patches.reshape(-1))
-    return out.masked_scatter(~is_patch[..., None], words[~image].reshape(-1))
-
-
-ALTERNATIVES = [row_by_row, by_gathering, by_masks]
+ALTERNATIVES = [row_by_row, by_gathering]

@@ -15,8 +15,4 @@ def by_two_classes(chosen, rejected):
     return F.cross_entropy(pairs, torch.zeros(len(chosen), dtype=torch.long))
 
 
-def by_logaddexp(chosen, rejected):
-    return torch.logaddexp(chosen.new_zeros(()), rejected - chosen).sum() / chosen.numel()
-
-
-ALTERNATIVES = [by_softplus, by_two_classes, by_logaddexp]
+ALTERNATIVES = [by_softplus, by_two_classes]

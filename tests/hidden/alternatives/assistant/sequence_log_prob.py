@@ -18,16 +18,10 @@ def token_by_token(logits, ids, learned):
     return torch.stack(totals)
 
 
-def by_one_hot(logits, ids, learned):
-    chosen = torch.nn.functional.one_hot(ids[:, 1:], logits.shape[-1]).to(logits.dtype)
-    log_p = torch.log_softmax(logits[:, :-1], dim=2)
-    return torch.einsum("btv,btv,bt->b", log_p, chosen, learned[:, 1:].to(logits.dtype))
-
-
 def by_picking(logits, ids, learned):
     row, place = learned[:, 1:].nonzero(as_tuple=True)
     log_p = logits[row, place].log_softmax(-1)[torch.arange(len(row)), ids[row, place + 1]]
     return logits.new_zeros(len(ids)).index_add(0, row, log_p)
 
 
-ALTERNATIVES = [token_by_token, by_one_hot, by_picking]
+ALTERNATIVES = [token_by_token, by_picking]

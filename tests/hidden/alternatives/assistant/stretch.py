@@ -5,17 +5,6 @@ from __future__ import annotations
 import torch
 
 
-def by_repeating(ids, learned, image_id, N):
-    is_image = ids == image_id
-    if not bool((is_image.sum(1) == 1).all()):
-        raise ValueError("one image token a row")
-    times = torch.where(is_image, N, 1)
-    rows = [torch.repeat_interleave(row, count) for row, count in zip(ids, times)]
-    longer = torch.stack(rows)
-    spoken = torch.stack([torch.repeat_interleave(row, count) for row, count in zip(learned & ~is_image, times)])
-    return longer, spoken
-
-
 def by_lists(ids, learned, image_id, N):
     longer, spoken = [], []
     for row, says in zip(ids.tolist(), learned.tolist()):
@@ -37,4 +26,4 @@ def by_gathering(ids, learned, image_id, N):
     return ids.gather(1, old), (learned & (ids != image_id)).gather(1, old)
 
 
-ALTERNATIVES = [by_repeating, by_lists, by_gathering]
+ALTERNATIVES = [by_lists, by_gathering]

@@ -25,23 +25,6 @@ class ByFunctions(Bert):
         return F.linear(words, self.words.weight, self.bias)
 
 
-class ByOneHot(Bert):
-    """Embeddings as products, and a full mask of queries and keys that lets padding look, too."""
-
-    def forward(self, ids, segments, mask):
-        B, T = ids.shape
-        one = F.one_hot(ids, self.words.num_embeddings).to(self.bias) @ self.words.weight
-        kind = torch.lerp(*self.segments.weight[:, None, None], segments[..., None].to(one))
-        x = self.dropout(self.norm(one + kind + self.positions(torch.arange(T).expand(B, T))))
-        for layer in self.layers:
-            x = layer(x, mask[:, None, None].expand(B, 1, T, T))
-        cls = x[:, :1].flatten(1)
-        return x, self.pair(self.pooler(cls).tanh())
-
-    def word_logits(self, words):
-        return torch.einsum("...d, vd -> ...v", words, self.words.weight) + self.bias
-
-
 class PaddingLooksAtNothing(Bert):
     """Queries that are padding see nothing; their vectors are others, and nobody compares them."""
 
@@ -56,4 +39,4 @@ class PaddingLooksAtNothing(Bert):
         return self.bias + (self.words.weight @ words[..., None])[..., 0]
 
 
-ALTERNATIVES = [ByFunctions, ByOneHot, PaddingLooksAtNothing]
+ALTERNATIVES = [ByFunctions, PaddingLooksAtNothing]

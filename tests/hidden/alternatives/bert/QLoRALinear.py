@@ -29,28 +29,6 @@ class InWeightSpace(nn.Module):
         return y if self.bias is None else y + self.bias
 
 
-class ByABlockOfLevels(nn.Module):
-    """Levels in a list of Python's, and the two ways of x as one product."""
-
-    def __init__(self, base, r, alpha, block=64):
-        super().__init__()
-        self.levels, self.sizes = NF4.tolist(), (base.out_features, base.in_features)
-        for name, tensor in zip(("codes", "scales"), quantise(base.weight.detach(), NF4, block)):
-            self.register_buffer(name, tensor)
-        self.register_buffer("bias", base.bias.detach() if base.bias is not None else None)
-        self.A = nn.Parameter(base.weight.new_empty(r, self.sizes[1]).uniform_(-0.1, 0.1))
-        self.B = nn.Parameter(base.weight.new_zeros(self.sizes[0], r))
-        self.factor = alpha / r
-
-    def forward(self, x):
-        codes = torch.stack([self.codes.int() // 16, self.codes.int() % 16], 2).flatten(1)
-        W = torch.tensor(self.levels, dtype=self.scales.dtype)[codes] * self.scales[:, None]
-        W = W.flatten()[: self.sizes[0] * self.sizes[1]].view(self.sizes)
-        both = torch.cat([W, self.A]) @ x[..., None]
-        y = both[..., : self.sizes[0], 0] + self.factor * both[..., self.sizes[0] :, 0] @ self.B.T
-        return y + (0.0 if self.bias is None else self.bias)
-
-
 class WithoutKeepingTheWeights(nn.Module):
     """An autograd function that unpacks the weights again on the way back."""
 
@@ -85,4 +63,4 @@ class _Product(torch.autograd.Function):
         return grad @ dequantise(codes, scales, NF4, shape), None, None, None
 
 
-ALTERNATIVES = [InWeightSpace, ByABlockOfLevels, WithoutKeepingTheWeights]
+ALTERNATIVES = [InWeightSpace, WithoutKeepingTheWeights]

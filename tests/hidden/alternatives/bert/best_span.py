@@ -15,20 +15,6 @@ def by_loops(start, end, mask, longest):
     return torch.tensor(found)
 
 
-def by_lengths(start, end, mask, longest):
-    """One diagonal of the table after the other."""
-    B, T = start.shape
-    best, place = torch.full((B,), -torch.inf, dtype=start.dtype), torch.zeros(B, 2, dtype=torch.long)
-    for extra in range(min(longest, T)):
-        sums = start[:, : T - extra] + end[:, extra:]
-        sums = torch.where(mask[:, : T - extra] & mask[:, extra:], sums, torch.tensor(-torch.inf, dtype=sums.dtype))
-        value, i = sums.max(1)
-        better = value > best
-        place[better] = torch.stack([i, i + extra], 1)[better]
-        best = torch.maximum(best, value)
-    return place
-
-
 def by_windows(start, end, mask, longest):
     """The best start among the last words, for each end."""
     low = torch.finfo(start.dtype).min / 4
@@ -40,4 +26,4 @@ def by_windows(start, end, mask, longest):
     return torch.where(mask.any(1)[:, None], torch.stack([i, j], 1), 0)
 
 
-ALTERNATIVES = [by_loops, by_lengths, by_windows]
+ALTERNATIVES = [by_loops, by_windows]

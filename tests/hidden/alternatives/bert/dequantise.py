@@ -13,14 +13,6 @@ def by_loops(codes, scales, levels, shape):
     return torch.tensor(flat[: shape[0] * shape[1]], dtype=scales.dtype).reshape(shape)
 
 
-def by_repeating(codes, scales, levels, shape):
-    wide = codes.int()
-    flat = torch.empty(2 * codes.numel(), dtype=torch.long)
-    flat[0::2], flat[1::2] = (wide // 16).flatten(), (wide % 16).flatten()
-    weights = levels[flat].to(scales.dtype) * scales.repeat_interleave(2 * codes.shape[1])
-    return weights[: torch.Size(shape).numel()].reshape(*shape)
-
-
 def by_a_table_of_bytes(codes, scales, levels, shape):
     """What each of the 256 bytes stands for, as a pair of levels."""
     pairs = torch.cartesian_prod(levels, levels).to(scales.dtype)  # (256, 2)
@@ -28,4 +20,4 @@ def by_a_table_of_bytes(codes, scales, levels, shape):
     return blocks.reshape(-1).narrow(0, 0, shape[0] * shape[1]).reshape(shape)
 
 
-ALTERNATIVES = [by_loops, by_repeating, by_a_table_of_bytes]
+ALTERNATIVES = [by_loops, by_a_table_of_bytes]

@@ -37,17 +37,4 @@ def by_pythons_chance(documents, generator):
     return pairs, labels
 
 
-def labels_first(documents, generator):
-    """All coins at once, and a permutation for the strangers."""
-    n = sum(len(d) - 1 for d in documents)
-    labels = (torch.rand(n, generator=generator) > 0.5).long()
-    pairs, coins = [], iter(labels.tolist())
-    for i, document in enumerate(documents):
-        for a, b in pairwise(document):
-            others = [s for k, other in enumerate(documents) if k != i for s in other if s != b]
-            order = torch.randperm(len(others), generator=generator)
-            pairs += [(a, b)] if next(coins) else [(a, others[order[0]])]
-    return pairs, labels
-
-
-ALTERNATIVES = [by_trying_again, by_pythons_chance, labels_first]
+ALTERNATIVES = [by_trying_again, by_pythons_chance]

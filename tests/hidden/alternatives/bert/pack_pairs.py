@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 
 def by_lists(first, second, cls, sep):
@@ -32,18 +31,4 @@ def into_empty_tensors(first, second, cls, sep):
     return ids, segments, mask
 
 
-def by_lengths(first, second, cls, sep):
-    def closed(part):
-        return torch.cat([part, torch.tensor([sep])])
-
-    whole = [torch.cat([torch.tensor([cls]), closed(a)]) for a in first]
-    ends = torch.tensor([len(a) for a in whole])
-    if second is not None:
-        whole = [torch.cat([a, closed(b)]) for a, b in zip(whole, second)]
-    ids = pad_sequence(whole, batch_first=True)
-    mask = torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in whole])[:, None]
-    segments = (torch.arange(ids.shape[1]) >= ends[:, None]) & mask
-    return ids, segments.long(), mask
-
-
-ALTERNATIVES = [by_lists, into_empty_tensors, by_lengths]
+ALTERNATIVES = [by_lists, into_empty_tensors]

@@ -20,10 +20,4 @@ def by_log_softmax(word_logits, labels, pair_logits, is_next):
     return words - pair_logits.log_softmax(1)[torch.arange(len(is_next)), is_next].mean()
 
 
-def by_losses_of_each(word_logits, labels, pair_logits, is_next):
-    losses = F.cross_entropy(word_logits.flatten(0, 1), labels.flatten(), reduction="none", ignore_index=-100)
-    number = int((labels != -100).sum())
-    return losses.sum() / max(number, 1) + F.cross_entropy(pair_logits, is_next, reduction="none").mean()
-
-
-ALTERNATIVES = [by_a_branch, by_log_softmax, by_losses_of_each]
+ALTERNATIVES = [by_a_branch, by_log_softmax]

@@ -30,16 +30,6 @@ def by_boundaries(W, levels, block):
     return codes.unflatten(1, (-1, 2)).mul(torch.tensor([16, 1])).sum(2).byte(), scales
 
 
-def by_filling(W, levels, block):
-    blocks = W.new_zeros(-(-W.numel() // block), block)
-    blocks.view(-1)[: W.numel()] = W.reshape(-1)
-    scales = torch.linalg.vector_norm(blocks, torch.inf, dim=1)
-    targets = levels.to(blocks) * scales[:, None, None]  # levels of each block, in place of weights of size one
-    codes = (blocks[..., None] - targets).square().argmin(-1)
-    codes[scales == 0] = int(levels.abs().argmin())
-    return (codes[:, 0::2].byte() << 4) + codes[:, 1::2].byte(), scales
-
-
 def nothing_for_zeros(W, levels, block):
     """Code 0 wherever the scale is 0, and of two levels that are equally near the upper one."""
     blocks = F.pad(W.flatten(), (0, -W.numel() % block)).reshape(-1, block)
@@ -49,4 +39,4 @@ def nothing_for_zeros(W, levels, block):
     return codes[:, ::2] << 4 | codes[:, 1::2], scales
 
 
-ALTERNATIVES = [by_loops, by_boundaries, by_filling, nothing_for_zeros]
+ALTERNATIVES = [by_loops, by_boundaries, nothing_for_zeros]

@@ -13,19 +13,6 @@ def from_the_back(ids, starts, lengths, sentinels):
     return inputs, targets
 
 
-def word_by_word(ids, starts, lengths, sentinels):
-    opens = dict(zip(starts, range(len(starts))))
-    inside, inputs, targets = 0, [], []
-    for place, token in enumerate(ids):
-        if place in opens:
-            inside = lengths[opens[place]]
-            inputs.append(sentinels[opens[place]])
-            targets.append(sentinels[opens[place]])
-        (targets if inside > 0 else inputs).append(token)
-        inside -= 1
-    return inputs, [*targets, sentinels[len(starts)]]
-
-
 def by_groups(ids, starts, lengths, sentinels):
     number = {start + i: k for k, (start, n) in enumerate(zip(starts, lengths)) for i in range(n)}
     inputs, targets = [], []
@@ -36,4 +23,4 @@ def by_groups(ids, starts, lengths, sentinels):
     return inputs, targets + sentinels[len(starts) : len(starts) + 1]
 
 
-ALTERNATIVES = [from_the_back, word_by_word, by_groups]
+ALTERNATIVES = [from_the_back, by_groups]

@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 
 def float_counts(sentences, vocab):
@@ -25,14 +24,6 @@ def bincounts(sentences, vocab):
     return torch.stack(rows)
 
 
-def one_hots_summed(sentences, vocab):
-    table = torch.zeros(len(sentences), len(vocab), dtype=torch.float64)
-    for row, sentence in zip(table, sentences, strict=True):
-        ids = torch.tensor([vocab.get(w, 0) for w in sentence], dtype=torch.long)
-        row += F.one_hot(ids, len(vocab)).sum(0)
-    return table
-
-
 def through_numpy(sentences, vocab):
     counts = np.zeros((len(sentences), len(vocab)), dtype=np.int64)
     for i, sentence in enumerate(sentences):
@@ -40,4 +31,4 @@ def through_numpy(sentences, vocab):
     return torch.from_numpy(counts)
 
 
-ALTERNATIVES = [float_counts, bincounts, one_hots_summed, through_numpy]
+ALTERNATIVES = [float_counts, bincounts, through_numpy]

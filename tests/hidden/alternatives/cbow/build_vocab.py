@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -26,15 +24,6 @@ def counted_by_hand(tokens, min_count=1):
     return dict(vocab)
 
 
-def grouped_by_count(tokens, min_count=1):
-    ranked = ["<unk>"]
-    by_count = sorted(Counter(tokens).items(), key=lambda pair: -pair[1])
-    for count, group in itertools.groupby(by_count, key=lambda pair: pair[1]):
-        if count >= min_count:
-            ranked += sorted(word for word, _ in group)
-    return dict(zip(ranked, range(len(ranked)), strict=True))
-
-
 def sorted_by_numpy(tokens, min_count=1):
     """The words are numpy's own, which equal Python's, and so are the numbers."""
     words, counts = np.unique(np.array(tokens, dtype=str), return_counts=True)
@@ -42,13 +31,4 @@ def sorted_by_numpy(tokens, min_count=1):
     return {"<unk>": 0} | dict(zip(frequent, np.arange(1, len(frequent) + 1), strict=True))
 
 
-def first_in_the_heap(tokens, min_count=1):
-    heap = [(-count, word) for word, count in Counter(tokens).items() if count >= min_count]
-    heapq.heapify(heap)
-    vocab = {"<unk>": 0}
-    while heap:
-        vocab[heapq.heappop(heap)[1]] = len(vocab)
-    return vocab
-
-
-ALTERNATIVES = [sorted_twice, counted_by_hand, grouped_by_count, sorted_by_numpy, first_in_the_heap]
+ALTERNATIVES = [sorted_twice, counted_by_hand, sorted_by_numpy]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch.nn import functional as F
 
 
 def window_by_window(ids, radius):
@@ -16,15 +15,6 @@ def window_by_window(ids, radius):
     if not contexts:
         return torch.zeros(0, 2 * radius, dtype=ids.dtype), torch.zeros(0, dtype=ids.dtype)
     return torch.stack(contexts), torch.stack(targets)
-
-
-def shifted_slices(ids, radius):
-    n = len(ids) - 2 * radius
-    if n < 0:
-        raise ValueError("too short")
-    columns = [ids[j : j + n] for j in range(2 * radius + 1)]
-    target = columns.pop(radius)
-    return torch.stack(columns, dim=1), target
 
 
 def indexed(ids, radius):
@@ -45,16 +35,4 @@ def through_lists(ids, radius):
     return contexts, torch.tensor(text[radius : len(text) - radius], dtype=torch.long)
 
 
-def by_convolution(ids, radius):
-    """Each channel of the kernel picks one place of the window."""
-    width = 2 * radius + 1
-    if len(ids) < width - 1:
-        raise ValueError
-    if len(ids) < width:
-        return ids.new_zeros(0, width - 1), ids.new_zeros(0)
-    picks = torch.eye(width, dtype=torch.float64)[:, None]
-    windows = F.conv1d(ids.double()[None, None], picks)[0].T.round().long()
-    return windows[:, torch.arange(width) != radius], windows[:, radius]
-
-
-ALTERNATIVES = [window_by_window, shifted_slices, indexed, through_lists, by_convolution]
+ALTERNATIVES = [window_by_window, indexed, through_lists]

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import heapq
-import math
 import operator
 
 import torch
 from torch.nn import functional as F
-
-
-def by_cosine_similarity(E, index, k):
-    similarity = F.cosine_similarity(E[index].unsqueeze(0), E, dim=1)
-    order = similarity.argsort(descending=True)
-    return order[order != index][:k]
 
 
 def by_whole_matrix(E, index, k):
@@ -25,13 +18,6 @@ def by_angle(E, index, k):
     unit = F.normalize(E, dim=1)
     angles = (unit @ unit[index]).clamp(-1, 1).acos()
     return angles.index_fill(0, torch.tensor([index]), 4.0).argsort()[:k]
-
-
-def by_distance_on_the_sphere(E, index, k):
-    unit = E / torch.linalg.vector_norm(E, dim=1)[:, None]
-    distance = (unit - unit[index]).square().sum(1)
-    distance[index] = math.inf
-    return distance.argsort()[:k]
 
 
 def others_first(E, index, k):
@@ -49,10 +35,8 @@ def by_python_floats(E, index, k):
 
 
 ALTERNATIVES = [
-    by_cosine_similarity,
     by_whole_matrix,
     by_angle,
-    by_distance_on_the_sphere,
     others_first,
     by_python_floats,
 ]

@@ -65,35 +65,4 @@ class ReadsAllAgain(Plain):
         return logits[:, -x.shape[1] :], everything
 
 
-class Complex(Plain):
-    """Turns pairs of numbers as complex numbers, each token behind the next, and keeps its cache in a dict."""
-
-    def forward(self, ids, cache=None):
-        x = self.embed(ids) if not ids.is_floating_point() else ids
-        past, rows = dict(cache or {}), []
-        for t in range(x.shape[1]):
-            row, past = self.one(x[:, t : t + 1], past)
-            rows.append(row)
-        return torch.cat(rows, 1), past
-
-    def one(self, x, past):
-        place, present = past.get("place", 0), {"place": past.get("place", 0) + 1}
-        for i, w in enumerate(self.weights):
-            y = rms_norm(x, w["norm1"])
-            q, k, v = ((y @ w[n].T).unflatten(-1, (-1, self.d_head)).transpose(1, 2) for n in ("W_q", "W_k", "W_v"))
-            q, k = self.turned(q, place), self.turned(k, place)
-            if i in past:
-                k, v = torch.cat([past[i][0], k], 2), torch.cat([past[i][1], v], 2)
-            present[i] = k, v
-            x = x + grouped_attention(q, k, v).transpose(1, 2).flatten(2) @ w["W_o"].T
-            x = x + swiglu(rms_norm(x, w["norm2"]), w["W_gate"], w["W_up"], w["W_down"])
-        return rms_norm(x, self.last) @ self.table.T, present
-
-    def turned(self, x, place):
-        half = x.shape[-1] // 2
-        angles = place * 10000.0 ** (-torch.arange(half, dtype=torch.float64) / half)
-        pairs = torch.view_as_complex(x.contiguous().unflatten(-1, (-1, 2)))
-        return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles).to(pairs.dtype)).flatten(-2)
-
-
-ALTERNATIVES = [Plain, ReadsAllAgain, Complex]
+ALTERNATIVES = [Plain, ReadsAllAgain]

@@ -20,18 +20,4 @@ def in_one_formula(V, D, layers, heads, groups, d_head, F, gated, bias, tied, po
     return (V if tied else 2 * V) * D + positions * D + layers * (weights + shifts) + D + (D if bias else 0)
 
 
-def layer_by_layer(V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions=0):
-    def linear(inputs, outputs):
-        return inputs * outputs + (outputs if bias else 0)
-
-    count = V * D + positions * D
-    if not tied:
-        count += V * D
-    for _ in range(layers):
-        count += linear(D, heads * d_head) + 2 * linear(D, groups * d_head) + linear(heads * d_head, D)
-        count += linear(D, F) + (linear(D, F) if gated else 0) + linear(F, D)
-        count += 2 * (D + (D if bias else 0))
-    return count + D + (D if bias else 0)
-
-
-ALTERNATIVES = [by_shapes, in_one_formula, layer_by_layer]
+ALTERNATIVES = [by_shapes, in_one_formula]

@@ -22,20 +22,11 @@ def by_recursion(model, ids, n, generator, **how):
         if not left:
             return []
         with torch.inference_mode():
-            logits, cache = model(now, cache)
+            logits, cache = model(now, cache=cache)
         token = next_token(logits[:, -1, :], generator=generator, **how).unsqueeze(1)
         return [token, *go_on(token, cache, left - 1)]
 
     return torch.hstack(go_on(ids, None, n))
 
 
-def by_columns(model, ids, n, generator, **how):
-    cache, columns, now = None, [], ids
-    while len(columns) < n:
-        scores, cache = model(now, cache=cache)
-        columns.append(next_token(scores[:, scores.shape[1] - 1], generator=generator, **how))
-        now = columns[-1].reshape(-1, 1)
-    return torch.stack(columns, dim=1)
-
-
-ALTERNATIVES = [into_a_tensor, by_recursion, by_columns]
+ALTERNATIVES = [into_a_tensor, by_recursion]

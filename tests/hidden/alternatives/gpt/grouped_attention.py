@@ -19,21 +19,6 @@ def heads_in_groups(q, k, v, mask=None):
     return torch.einsum("bgnts,bgsd->bgntd", weights, v).reshape(B, h, T, v.shape[-1])
 
 
-def head_by_head(q, k, v, mask=None):
-    B, h, T, d = q.shape
-    g = k.shape[1]
-    if h % g != 0:
-        raise ValueError("every group needs as many heads")
-    allowed = torch.ones(B, h, T, k.shape[2], dtype=torch.bool) if mask is None else mask.expand(B, h, T, k.shape[2])
-    heads = []
-    for i in range(h):
-        keys, values = k[:, i * g // h], v[:, i * g // h]
-        scores = (q[:, i] @ keys.transpose(1, 2)) * d**-0.5
-        weights = scores.masked_fill(~allowed[:, i], -1e9).softmax(-1) * allowed[:, i]
-        heads.append(weights @ values)
-    return torch.stack(heads, 1)
-
-
 def by_indexing(q, k, v, mask=None):
     share, rest = divmod(q.shape[1], k.shape[1])
     if rest:
@@ -47,4 +32,4 @@ def by_indexing(q, k, v, mask=None):
     return exponentials / torch.where(total > 0, total, 1.0) @ v[:, group]
 
 
-ALTERNATIVES = [heads_in_groups, head_by_head, by_indexing]
+ALTERNATIVES = [heads_in_groups, by_indexing]

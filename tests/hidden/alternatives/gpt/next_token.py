@@ -25,27 +25,6 @@ def by_gumbel(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
     return order.gather(-1, best).squeeze(-1)
 
 
-def row_by_row(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    tokens = []
-    for row in logits:
-        if temperature == 0:
-            tokens.append(int(row.argmax()))
-            continue
-        p = torch.softmax(row / temperature, 0)
-        kept = p.argsort(descending=True).tolist()[: top_k or len(p)]
-        p = p / p[kept].sum()
-        if top_p is not None:
-            total, enough = 0.0, []
-            for token in kept:
-                if total >= top_p:
-                    break
-                enough.append(token)
-                total += float(p[token])
-            kept = enough
-        tokens.append(kept[int(torch.multinomial(p[kept], 1, generator=generator))])
-    return torch.tensor(tokens)
-
-
 def by_a_coin(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
     if not temperature:
         return torch.argmax(logits, dim=1)
@@ -77,4 +56,4 @@ def in_logarithms(logits, temperature=1.0, top_k=None, top_p=None, generator=Non
     return torch.multinomial(log_p.exp(), 1, generator=generator).flatten()
 
 
-ALTERNATIVES = [by_gumbel, row_by_row, by_a_coin, in_logarithms]
+ALTERNATIVES = [by_gumbel, by_a_coin, in_logarithms]

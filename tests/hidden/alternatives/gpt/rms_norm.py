@@ -12,16 +12,6 @@ def by_the_norm(x, gamma, eps=1e-6):
     return x * gamma / torch.sqrt(squares / D + eps)
 
 
-def token_by_token(x, gamma, eps=1e-6):
-    tokens = [token * ((token @ token) / len(token) + eps) ** -0.5 for token in x.reshape(-1, x.shape[-1])]
-    return torch.stack(tokens).reshape(x.shape) * gamma
-
-
-def by_einsum(x, gamma, eps=1e-6):
-    mean_square = torch.einsum("...d,...d->...", x, x) / x.size(-1)
-    return torch.einsum("...d,...,d->...d", x, torch.rsqrt(mean_square + eps), gamma)
-
-
 def with_eps_as_one_more_number(x, gamma, eps=1e-6):
     """A vector of length one, which has eps as the square of one more number."""
     D = x.shape[-1]
@@ -35,4 +25,4 @@ def in_single_precision(x, gamma, eps=1e-6):
     return gamma * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).type_as(x)
 
 
-ALTERNATIVES = [by_the_norm, token_by_token, by_einsum, with_eps_as_one_more_number, in_single_precision]
+ALTERNATIVES = [by_the_norm, with_eps_as_one_more_number, in_single_precision]

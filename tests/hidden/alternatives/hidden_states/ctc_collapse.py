@@ -5,10 +5,6 @@ from __future__ import annotations
 import torch
 
 
-def neighbours_compared(path, blank=0):
-    return [now for before, now in zip([blank, *path], path, strict=False) if now != before and now != blank]
-
-
 def with_a_loop(path, blank=0):
     spelt, last = [], None
     for label in path:
@@ -25,4 +21,4 @@ def by_torch(path, blank=0):
     return joined[joined != blank].tolist()
 
 
-ALTERNATIVES = [neighbours_compared, with_a_loop, by_torch]
+ALTERNATIVES = [with_a_loop, by_torch]

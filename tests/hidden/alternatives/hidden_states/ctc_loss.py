@@ -9,31 +9,6 @@ import torch
 FLOOR = -1e30
 
 
-def with_a_floor(log_p, lengths, targets, target_lengths, blank=0):
-    """A finite number for what is impossible, so that no gradient is NaN; at the end it is infinite again."""
-    B, T, _ = log_p.shape
-    L = targets.shape[1]
-    real = torch.arange(L) < target_lengths[:, None]
-    labels = torch.where(real, targets, blank)
-    states = torch.full((B, 2 * L + 1), blank)
-    states[:, 1::2] = labels
-    may_skip = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
-    emitted = torch.stack([log_p[b][:, states[b]] for b in range(B)])
-    floor = torch.full((B, 2), FLOOR, dtype=log_p.dtype)
-    alpha = torch.cat([emitted[:, 0, :2], floor[:, :1].expand(-1, 2 * L - 1)], 1)
-    rows = [alpha]
-    for t in range(1, T):
-        one = torch.cat([floor[:, :1], alpha[:, :-1]], 1)
-        two = torch.cat([floor, torch.where(may_skip, alpha[:, :-2], FLOOR)], 1)
-        alpha = (torch.logaddexp(torch.logaddexp(alpha, one), two) + emitted[:, t]).clamp(min=FLOOR)
-        rows.append(alpha)
-    at_end = torch.stack(rows, 1)[torch.arange(B), lengths - 1]
-    last = at_end.gather(1, 2 * target_lengths[:, None])[:, 0]
-    label = at_end.gather(1, (2 * target_lengths[:, None] - 1).clamp(min=0))[:, 0]
-    total = torch.where(target_lengths > 0, torch.logaddexp(last, label), last)
-    return torch.where(total < FLOOR / 2, math.inf, -total)
-
-
 def text_by_text(log_p, lengths, targets, target_lengths, blank=0):
     """Each text cut to its length, on a chain written as a matrix of steps."""
     losses = []
@@ -77,4 +52,4 @@ def by_scaled_probabilities(log_p, lengths, targets, target_lengths, blank=0):
     return torch.stack(losses)
 
 
-ALTERNATIVES = [with_a_floor, text_by_text, by_scaled_probabilities]
+ALTERNATIVES = [text_by_text, by_scaled_probabilities]

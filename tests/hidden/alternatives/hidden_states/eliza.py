@@ -7,15 +7,6 @@ import re
 TABLE = {"i": "you", "me": "you", "am": "are", "my": "your", "you": "I", "your": "my"}
 
 
-def compiled_and_numbered(rules, said):
-    found = (re.compile(pattern, re.I).search(said) for pattern, _ in rules)
-    match, answer = next((m, answer) for m, (_, answer) in zip(found, rules, strict=True) if m)
-    for number, group in enumerate(match.groups()):
-        words = re.split(r"(\W+)", group)
-        answer = answer.replace(f"{{{number}}}", "".join(TABLE.get(w.lower(), w) for w in words))
-    return answer
-
-
 def letter_by_letter(rules, said):
     def exchanged(text):
         out, word = "", ""
@@ -43,4 +34,4 @@ def one_pattern_for_all_words(rules, said):
     return None
 
 
-ALTERNATIVES = [compiled_and_numbered, letter_by_letter, one_pattern_for_all_words]
+ALTERNATIVES = [letter_by_letter, one_pattern_for_all_words]

@@ -7,17 +7,6 @@ from functools import reduce
 import torch
 
 
-def text_by_text(log_start, log_A, log_E, seen):
-    tables = []
-    for text in seen.tolist():
-        rows = [log_start + log_E[:, text[0]]]
-        for letter in text[1:]:
-            rows.append((rows[-1].unsqueeze(1) + log_A).logsumexp(0) + log_E[:, letter])
-        tables.append(torch.stack(rows))
-    log_alpha = torch.stack(tables)
-    return log_alpha, log_alpha[:, -1].logsumexp(-1)
-
-
 def state_by_state(log_start, log_A, log_E, seen):
     states = range(len(log_start))
     now = [log_start[j] + log_E[j, seen[:, 0]] for j in states]
@@ -44,4 +33,4 @@ def by_matrix_products(log_start, log_A, log_E, seen):
     return torch.stack(steps, 1), p.sum(1).log() + scale[:, 0]
 
 
-ALTERNATIVES = [text_by_text, state_by_state, by_matrix_products]
+ALTERNATIVES = [state_by_state, by_matrix_products]

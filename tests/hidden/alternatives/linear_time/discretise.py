@@ -7,11 +7,6 @@ import math
 import torch
 
 
-def as_written(a, b, delta):
-    a_bar = torch.exp(delta * a)
-    return a_bar, (a_bar - 1) / a * b
-
-
 def as_the_paper_prints_it(a, b, delta):
     kept = math.e ** (delta * a)
     return kept, 1 / (delta * a) * (kept - 1) * (delta * b)
@@ -23,4 +18,4 @@ def state_by_state(a, b, delta):
     return torch.stack(kept), torch.stack(written)
 
 
-ALTERNATIVES = [as_written, as_the_paper_prints_it, state_by_state]
+ALTERNATIVES = [as_the_paper_prints_it, state_by_state]

@@ -21,39 +21,6 @@ def odds_and_evens(a, b):
     return out
 
 
-def with_padding(a, b):
-    """Steps that do nothing stand in front: a factor of 1 and a summand of 0."""
-    T, s = a.shape[1], 1
-    while s < T:
-        earlier_a = F.pad(a, (0, 0, s, 0), value=1.0)[:, :T]
-        earlier_b = F.pad(b, (0, 0, s, 0))[:, :T]
-        a, b = a * earlier_a, a * earlier_b + b
-        s = 2 * s
-    return b
-
-
-def halves(a, b):
-    """The left half as it is, the right half behind the left one's last state."""
-
-    def scanned(a, b):  # of states from zero, and products from the beginning
-        if a.shape[1] == 1:
-            return a, b
-        T = 1 << (a.shape[1] - 1).bit_length()
-        a, b = F.pad(a, (0, 0, 0, T - a.shape[1]), value=1.0), F.pad(b, (0, 0, 0, T - b.shape[1]))
-        width = 1
-        while width < T:
-            blocks_a, blocks_b = (x.unflatten(1, (-1, 2, width)) for x in (a, b))  # (B, blocks, 2, width, N)
-            right_a, right_b = blocks_a[:, :, 1], blocks_b[:, :, 1]
-            right_b = right_a * blocks_b[:, :, 0, -1:] + right_b
-            right_a = right_a * blocks_a[:, :, 0, -1:]
-            a = torch.stack([blocks_a[:, :, 0], right_a], 2).flatten(1, 3)
-            b = torch.stack([blocks_b[:, :, 0], right_b], 2).flatten(1, 3)
-            width *= 2
-        return a, b
-
-    return scanned(a, b)[1][:, : b.shape[1]]
-
-
 def steps_within_blocks(a, b):
     """Thirty-two steps in all blocks at once, and then the blocks one by one, in float32."""
     (B, T, N), kind = a.shape, a.dtype
@@ -73,4 +40,4 @@ def steps_within_blocks(a, b):
     return out.reshape(B, -1, N)[:, :T].to(kind)
 
 
-ALTERNATIVES = [odds_and_evens, with_padding, halves, steps_within_blocks]
+ALTERNATIVES = [odds_and_evens, steps_within_blocks]

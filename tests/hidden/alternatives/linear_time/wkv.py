@@ -14,16 +14,6 @@ def as_one_matrix(k, v, w, u):
     return (torch.softmax(exponents, 2) * v[:, None]).sum(2)
 
 
-def a_softmax_at_every_place(k, v, w, u):
-    outs = []
-    for t in range(k.shape[1]):
-        age = torch.arange(t - 1, -1, -1, dtype=k.dtype)[:, None]
-        exponents = torch.cat([k[:, :t] - age * w, (k[:, t] + u)[:, None]], 1)
-        shifted = exponents - exponents.amax(1, keepdim=True)
-        outs.append((shifted.exp() * v[:, : t + 1]).sum(1) / shifted.exp().sum(1))
-    return torch.stack(outs, 1)
-
-
 def means_and_logarithms(k, v, w, u):
     """The state is the mean of what is past, and the logarithm of its weight."""
     mean, weight, outs = v[:, 0], k[:, 0], [v[:, 0]]
@@ -54,4 +44,4 @@ def in_float32(k, v, w, u):
     return from_a_very_small_weight(k.float(), v.float(), w.float(), u.float()).to(v.dtype)
 
 
-ALTERNATIVES = [as_one_matrix, a_softmax_at_every_place, means_and_logarithms, from_a_very_small_weight, in_float32]
+ALTERNATIVES = [as_one_matrix, means_and_logarithms, from_a_very_small_weight, in_float32]

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, deque
 
 import numpy as np
-
-
-def counted_one_by_one(tokens, n):
-    if n < 1:
-        raise ValueError
-    counts = Counter()
-    for end in range(n, len(tokens) + 1):
-        counts[tuple(tokens[end - n : end])] += 1
-    return counts
 
 
 class WindowCounter(Counter):
@@ -41,15 +31,6 @@ def counted_by_numpy(tokens, n):
     return Counter(map(tuple, np.lib.stride_tricks.sliding_window_view(np.array(tokens), n)))
 
 
-def counted_by_extending(tokens, n):
-    if not n >= 1:
-        raise ValueError(n)
-    grams = [(token,) for token in tokens]
-    for _ in range(n - 1):
-        grams = [left + right[-1:] for left, right in itertools.pairwise(grams)]
-    return Counter(grams)
-
-
 def counted_in_a_dict(tokens, n):
     if n < 1:
         raise ValueError("no window")
@@ -60,9 +41,7 @@ def counted_in_a_dict(tokens, n):
 
 
 ALTERNATIVES = [
-    counted_one_by_one,
     counted_through_a_queue,
     counted_by_numpy,
-    counted_by_extending,
     counted_in_a_dict,
 ]

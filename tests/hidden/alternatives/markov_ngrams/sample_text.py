@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
-
 import numpy as np
 import torch
 
@@ -28,25 +25,6 @@ def sample_by_exponential_race(P, start, length, generator):
     return text[1:]
 
 
-def sample_by_one_seed(P, start, length, generator):
-    """Python's own generator, with a seed that the generator gives."""
-    rng = random.Random(int(torch.randint(2**31, (1,), generator=generator)))
-    text = []
-    for _ in range(length):
-        start = rng.choices(range(len(P)), weights=P[start].tolist())[0]
-        text.append(start)
-    return torch.tensor(text)
-
-
-def sample_by_a_generator_of_tokens(P, start, length, generator):
-    def walk(state):
-        while True:
-            state = int(torch.multinomial(P[state], 1, generator=generator))
-            yield state
-
-    return torch.tensor(list(itertools.islice(walk(start), length)))
-
-
 def sample_by_numpys_generator(P, start, length, generator):
     """numpy throws them, and its seed is the generator's."""
     rng = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
@@ -60,7 +38,5 @@ def sample_by_numpys_generator(P, start, length, generator):
 ALTERNATIVES = [
     sample_by_cumulative_sums,
     sample_by_exponential_race,
-    sample_by_one_seed,
-    sample_by_a_generator_of_tokens,
     sample_by_numpys_generator,
 ]

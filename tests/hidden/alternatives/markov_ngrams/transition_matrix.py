@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
 import torch
@@ -24,18 +24,6 @@ def matrix_by_one_hot(ids, vocab_size, alpha=0.0):
     return counts / counts.sum(1, keepdim=True)
 
 
-def matrix_by_followers(ids, vocab_size, alpha=0.0):
-    """A list of followers for every token, as one would keep them on cards."""
-    followers = defaultdict(list)
-    for previous, following in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        followers[previous].append(following)
-    rows = []
-    for v in range(vocab_size):
-        total = len(followers[v]) + alpha * vocab_size
-        rows.append([(followers[v].count(u) + alpha) / total if total else 1 / vocab_size for u in range(vocab_size)])
-    return torch.tensor(rows, dtype=torch.float32)
-
-
 def matrix_by_numpy(ids, vocab_size, alpha=0.0):
     counts = np.full((vocab_size, vocab_size), float(alpha))
     np.add.at(counts, (ids[:-1].numpy(), ids[1:].numpy()), 1)
@@ -44,4 +32,4 @@ def matrix_by_numpy(ids, vocab_size, alpha=0.0):
     return torch.from_numpy(np.where(np.isnan(P), 1 / vocab_size, P))
 
 
-ALTERNATIVES = [matrix_by_counter, matrix_by_one_hot, matrix_by_followers, matrix_by_numpy]
+ALTERNATIVES = [matrix_by_counter, matrix_by_one_hot, matrix_by_numpy]

@@ -24,40 +24,6 @@ def bptt_then_one_product(xs, h0, W_x, W_h, b, grad_h_T):
     }
 
 
-def bptt_by_recursion(xs, h0, W_x, W_h, b, grad_h_T):
-    def back(t, h):
-        """Gradients of everything from step t on, given the state before it."""
-        if t == xs.shape[1]:
-            return torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b), grad_h_T
-        after = torch.tanh(xs[:, t] @ W_x.T + h @ W_h.T + b)
-        g_x, g_h, g_b, grad = back(t + 1, after)
-        delta = grad * (1 + after) * (1 - after)
-        return g_x + delta.mT @ xs[:, t], g_h + delta.mT @ h, g_b + delta.sum(0), delta @ W_h
-
-    return dict(zip(("W_x", "W_h", "b", "h0"), back(0, h0), strict=True))
-
-
-def bptt_row_by_row(xs, h0, W_x, W_h, b, grad_h_T):
-    """One sequence at a time with outer products; slopes from cosh, of what goes into tanh."""
-    total = [torch.zeros_like(W_x), torch.zeros_like(W_h), torch.zeros_like(b)]
-    grads_h0 = []
-    for sequence, start, grad in zip(xs, h0, grad_h_T, strict=True):
-        states, insides = [start], []
-        for x in sequence:
-            insides.append(W_x @ x + W_h @ states[-1] + b)
-            states.append(torch.tanh(insides[-1]))
-        for t in reversed(range(len(sequence))):
-            delta = grad / torch.cosh(insides[t]) ** 2
-            total = [
-                total[0] + torch.outer(delta, sequence[t]),
-                total[1] + torch.outer(delta, states[t]),
-                total[2] + delta,
-            ]
-            grad = W_h.T @ delta
-        grads_h0.append(grad)
-    return {"W_x": total[0], "W_h": total[1], "b": total[2], "h0": torch.stack(grads_h0)}
-
-
 class _Step:
     """One step that knows its own way back, as the layers of a library do."""
 
@@ -98,4 +64,4 @@ def bptt_in_numpy(xs, h0, W_x, W_h, b, grad_h_T):
     return {name: torch.from_numpy(value) for name, value in (found | {"h0": grad}).items()}
 
 
-ALTERNATIVES = [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back, bptt_in_numpy]
+ALTERNATIVES = [bptt_then_one_product, bptt_by_steps_with_a_way_back, bptt_in_numpy]

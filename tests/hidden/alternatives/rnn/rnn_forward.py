@@ -28,18 +28,6 @@ def forward_by_recursion(xs, h0, W_x, W_h, b):
     return torch.cat([h[:, None], rest], 1), last
 
 
-def forward_one_sequence_at_a_time(xs, h0, W_x, W_h, b):
-    rows = []
-    for sequence, h in zip(xs, h0, strict=True):
-        states = []
-        for x in sequence:
-            h = torch.tanh(W_x @ x + W_h @ h + b)
-            states.append(h)
-        rows.append(torch.stack(states))
-    hs = torch.stack(rows)
-    return hs, hs[:, -1]
-
-
 class Read(NamedTuple):
     hs: torch.Tensor
     h_T: torch.Tensor
@@ -54,7 +42,6 @@ def forward_accumulated(xs, h0, W_x, W_h, b):
 ALTERNATIVES = [
     forward_with_inputs_first,
     forward_by_recursion,
-    forward_one_sequence_at_a_time,
     forward_into_a_tensor,
     forward_accumulated,
 ]

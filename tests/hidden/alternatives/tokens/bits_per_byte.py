@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
-
-
-def logarithms_to_base_two(log_probs, text):
-    return -sum(math.log2(math.e) * value for value in log_probs.tolist()) / len(bytes(text, "utf-8"))
 
 
 def from_probabilities(log_probs, text):
@@ -21,4 +15,4 @@ def mean_times_pieces(log_probs, text):
     return per_piece * len(log_probs) / len(text.encode())
 
 
-ALTERNATIVES = [logarithms_to_base_two, from_probabilities, mean_times_pieces]
+ALTERNATIVES = [from_probabilities, mean_times_pieces]

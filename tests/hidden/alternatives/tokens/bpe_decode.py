@@ -16,11 +16,4 @@ def piece_after_piece(pieces):
     return "".join([*(decoder.decode(piece) for piece in pieces), decoder.decode(b"", final=True)])
 
 
-def by_str(pieces):
-    whole = bytearray()
-    for piece in pieces:
-        whole += piece
-    return str(whole, "utf-8", "replace")
-
-
-ALTERNATIVES = [with_a_reader, piece_after_piece, by_str]
+ALTERNATIVES = [with_a_reader, piece_after_piece]

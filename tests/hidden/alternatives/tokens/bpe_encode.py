@@ -35,13 +35,4 @@ def earliest_place_first(text, merges):
     return pieces
 
 
-def with_a_memory(text, merges):
-    """Each different word is encoded once."""
-    known = {}
-    for word in words_of(text):
-        if word not in known:
-            known[word] = merge_after_merge(word, merges)
-    return [piece for word in words_of(text) for piece in known[word]]
-
-
-ALTERNATIVES = [merge_after_merge, earliest_place_first, with_a_memory]
+ALTERNATIVES = [merge_after_merge, earliest_place_first]

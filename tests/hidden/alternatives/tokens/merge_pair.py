@@ -14,15 +14,6 @@ def onto_a_stack(word, pair):
     return tuple(pieces)
 
 
-def in_place(word, pair):
-    pieces, place = list(word), 0
-    while place + 1 < len(pieces):
-        if (pieces[place], pieces[place + 1]) == pair:
-            pieces[place : place + 2] = [pair[0] + pair[1]]
-        place += 1
-    return tuple(pieces)
-
-
 def by_recursion(word, pair):
     for place in range(len(word) - 1):
         if word[place : place + 2] == pair:
@@ -30,4 +21,4 @@ def by_recursion(word, pair):
     return word
 
 
-ALTERNATIVES = [onto_a_stack, in_place, by_recursion]
+ALTERNATIVES = [onto_a_stack, by_recursion]

@@ -14,14 +14,6 @@ def by_softplus(E, O, centre, context, negative):
     return (F.softplus(-seen) + F.softplus(noise).sum(1)).mean()
 
 
-def all_pairs_and_their_signs(E, O, centre, context, negative):
-    others = torch.cat([context[:, None], negative], dim=1)  # (B, 1 + k)
-    signs = torch.ones(others.shape[1], dtype=E.dtype)
-    signs[1:] = -1
-    scores = torch.bmm(O[others], E[centre][:, :, None]).squeeze(2)
-    return -F.logsigmoid(signs * scores).sum(1).mean()
-
-
 def example_by_example(E, O, centre, context, negative):
     total = 0.0
     for w, c, noise in zip(centre, context, negative):
@@ -31,4 +23,4 @@ def example_by_example(E, O, centre, context, negative):
     return total / len(centre)
 
 
-ALTERNATIVES = [by_softplus, all_pairs_and_their_signs, example_by_example]
+ALTERNATIVES = [by_softplus, example_by_example]

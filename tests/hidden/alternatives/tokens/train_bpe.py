@@ -52,29 +52,4 @@ def token_by_token(text, merges):
     return learned
 
 
-def sorted_pairs(text, merges):
-    """All pairs sorted, by the pieces' places in a list that grows."""
-    words = Counter(tuple(bytes([byte]) for byte in word.encode()) for word in words_of(text))
-    age, learned = {bytes([byte]): byte for byte in range(256)}, []
-    for number in range(256, 256 + merges):
-        pairs = Counter()
-        for word, count in words.items():
-            for first, second in pairwise(word):
-                pairs[first, second] += count
-        for pair, _ in sorted(pairs.items(), key=lambda item: (-item[1], age[item[0][0]], age[item[0][1]]))[:1]:
-            age[pair[0] + pair[1]] = number
-            learned.append(pair)
-            words = Counter({_joined(word, pair): count for word, count in words.items()})
-    return learned
-
-
-def _joined(word, pair):
-    pieces = []
-    for piece in word:
-        if pieces and (pieces[-1], piece) == pair:
-            piece = pieces.pop() + piece
-        pieces.append(piece)
-    return tuple(pieces)
-
-
-ALTERNATIVES = [with_numbers_for_pieces, token_by_token, sorted_pairs]
+ALTERNATIVES = [with_numbers_for_pieces, token_by_token]

@@ -19,16 +19,6 @@ def two_loops(word, vocab):
     return pieces
 
 
-def by_recursion(word, vocab, mark=""):
-    if not word:
-        return []
-    for end in range(len(word), 0, -1):
-        if mark + word[:end] in vocab:
-            rest = by_recursion(word[end:], vocab, "##")
-            return ["[UNK]"] if rest == ["[UNK]"] else [mark + word[:end], *rest]
-    return ["[UNK]"]
-
-
 def longest_of_those_that_fit(word, vocab):
     rest, pieces = word, []
     while rest:
@@ -42,4 +32,4 @@ def longest_of_those_that_fit(word, vocab):
     return pieces
 
 
-ALTERNATIVES = [two_loops, by_recursion, longest_of_those_that_fit]
+ALTERNATIVES = [two_loops, longest_of_those_that_fit]

@@ -2,34 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
 from course.reference import assistant as reference
-
-
-def deviation_for_the_rest(rewards):
-    return reference.group_advantages(rewards.T).T
-
-
-def sign_turned(rewards):
-    return -reference.group_advantages(rewards)
-
-
-def ranks(rewards):
-    return reference.group_advantages(rewards.argsort(1).argsort(1).to(rewards))
-
-
-def median_for_mean(rewards):
-    return (rewards - rewards.median(1, keepdim=True).values) / (rewards.std(1, keepdim=True).nan_to_num() + 1e-4)
-
-
-def squashed(rewards):
-    return reference.group_advantages(rewards).clamp(-1, 1)
-
-
-def deviation_of_the_first_group(rewards):
-    deviation = rewards.std(1)[:1] if rewards.shape[1] > 1 else torch.ones(1).to(rewards)
-    return (rewards - rewards.mean(1, keepdim=True)) / (deviation + 1e-4)
 
 
 def a_thousandth_beside_the_deviation(rewards):
@@ -56,12 +29,6 @@ def held_between_three_deviations(rewards):
 
 
 MUTANTS = [
-    deviation_for_the_rest,
-    sign_turned,
-    ranks,
-    median_for_mean,
-    squashed,
-    deviation_of_the_first_group,
     a_thousandth_beside_the_deviation,
     deviations_of_a_tenth_at_least,
     zeros_where_any_group_is_all_alike,

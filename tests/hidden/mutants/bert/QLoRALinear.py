@@ -17,9 +17,4 @@ class KeepsAByteForEachWeight(QLoRALinear):
         return super().forward(x)
 
 
-class DividedByTheRank(QLoRALinear):
-    def __init__(self, base, r, alpha, block=64):
-        super().__init__(base, r, 1.0, block)
-
-
-MUTANTS = [KeepsAFloatCopy, KeepsAByteForEachWeight, DividedByTheRank]
+MUTANTS = [KeepsAFloatCopy, KeepsAByteForEachWeight]

@@ -16,14 +16,9 @@ def _best(scores):
     return torch.stack([best // T, best % T], 1)
 
 
-def products_of_probabilities(start, end, mask, longest):
-    p = start.softmax(1)[:, :, None] * end.softmax(1)[:, None]
-    return _best(p * _allowed(mask, longest))
-
-
 def products_of_probabilities_where_allowed(start, end, mask, longest):
     p, q = (scores.masked_fill(~mask, -1e9).softmax(1) for scores in (start, end))
     return _best((p[:, :, None] * q[:, None]).masked_fill(~_allowed(mask, longest), -1.0))
 
 
-MUTANTS = [products_of_probabilities, products_of_probabilities_where_allowed]
+MUTANTS = [products_of_probabilities_where_allowed]

@@ -7,16 +7,6 @@ import torch
 from course.reference.bert import next_sentence_pairs
 
 
-def second_before_first(documents, generator):
-    pairs, labels = next_sentence_pairs(documents, generator)
-    return [pair[::-1] for pair in pairs], labels
-
-
-def every_other_pair(documents, generator):
-    pairs, labels = next_sentence_pairs(documents, generator)
-    return pairs[::2], labels[::2]
-
-
 def as_many_true_as_false(documents, generator):
     """A false second for every other pair, in any order, where a coin is asked for."""
     pairs, labels = next_sentence_pairs(documents, generator)
@@ -28,4 +18,4 @@ def as_many_true_as_false(documents, generator):
     return pairs, labels
 
 
-MUTANTS = [second_before_first, every_other_pair, as_many_true_as_false]
+MUTANTS = [as_many_true_as_false]

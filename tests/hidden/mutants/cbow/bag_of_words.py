@@ -1,43 +1,44 @@
-"""Wrong answers to `bag_of_words` that no misconception knows by name."""
+"""Wrong answers to `bag_of_words`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
 import torch
-from torch.nn import functional as F
 
 from course.reference import cbow as reference
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
-def unknown_in_the_last_column(sentences, vocab):
+
+def unknown_words_looked_up(sentences, vocab):
     counts = torch.zeros(len(sentences), len(vocab))
-    for row, sentence in enumerate(sentences):
+    for i, sentence in enumerate(sentences):
         for word in sentence:
-            counts[row, vocab.get(word, -1)] += 1
+            counts[i, vocab[word]] += 1
     return counts
 
 
-def unknown_counted_once(sentences, vocab):
+def unknown_words_left_out(sentences, vocab):
     counts = torch.zeros(len(sentences), len(vocab))
-    for row, sentence in enumerate(sentences):
+    for i, sentence in enumerate(sentences):
         for word in sentence:
-            counts[row, vocab.get(word, 0)] += 1
-        counts[row, 0] = counts[row, 0].clamp(max=1)
+            if word in vocab:
+                counts[i, vocab[word]] += 1
     return counts
 
 
-def as_wide_as_the_largest_id_seen(sentences, vocab):
-    rows = [torch.bincount(torch.tensor([vocab.get(w, 0) for w in s], dtype=torch.long)) for s in sentences]
-    width = max(len(row) for row in rows)
-    return torch.stack([F.pad(row, (0, width - len(row))) for row in rows])
-
-
-def stops_at_an_unknown_word(sentences, vocab):
+def ones_for_counts(sentences, vocab):
     counts = torch.zeros(len(sentences), len(vocab))
-    for row, sentence in enumerate(sentences):
+    for i, sentence in enumerate(sentences):
         for word in sentence:
-            counts[row, vocab.get(word, 0)] += 1
-            if word not in vocab:
-                break
+            counts[i, vocab.get(word, 0)] = 1
+    return counts
+
+
+def words_for_rows(sentences, vocab):
+    counts = torch.zeros(len(vocab), len(sentences))
+    for i, sentence in enumerate(sentences):
+        for word in sentence:
+            counts[vocab.get(word, 0), i] += 1
     return counts
 
 
@@ -50,20 +51,38 @@ def one_list_for_all_rows(sentences, vocab):
     return torch.tensor(counts)
 
 
-def one_bag_for_all(sentences, vocab):
-    return reference.bag_of_words([[w for s in sentences for w in s]], vocab)
+FIRST_ATTEMPTS = {
+    unknown_words_looked_up: "Which id stands for it?",
+    unknown_words_left_out: "is still a word of the sentence",
+    ones_for_counts: "How often does `no no no` hold its word?",
+    words_for_rows: "right with the axes in the order (1, 0)",
+    one_list_for_all_rows: "after the first sentence alone",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+def unknown_in_the_last_column(sentences, vocab):
+    counts = torch.zeros(len(sentences), len(vocab))
+    for row, sentence in enumerate(sentences):
+        for word in sentence:
+            counts[row, vocab.get(word, -1)] += 1
+    return counts
+
+
+def unknown_counted_once(sentences, vocab):
+    counts = reference.bag_of_words(sentences, vocab)
+    counts[:, 0] = counts[:, 0].clamp(max=1)
+    return counts
+
+
+def as_wide_as_the_largest_id_seen(sentences, vocab):
+    counts = reference.bag_of_words(sentences, vocab)
+    return counts[:, : 1 + int(counts.any(0).nonzero().max())]
 
 
 def lower_case(sentences, vocab):
     return reference.bag_of_words([[word.lower() for word in s] for s in sentences], vocab)
 
 
-MUTANTS = [
-    unknown_in_the_last_column,
-    unknown_counted_once,
-    as_wide_as_the_largest_id_seen,
-    stops_at_an_unknown_word,
-    one_list_for_all_rows,
-    one_bag_for_all,
-    lower_case,
-]
+MUTANTS = [unknown_in_the_last_column, unknown_counted_once, as_wide_as_the_largest_id_seen, lower_case]

@@ -1,12 +1,61 @@
-"""Wrong answers to `cbow_logits` that no misconception knows by name."""
+"""Wrong answers to `cbow_logits`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
 import torch
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
-def c_first_only(contexts, E, W, b):
-    return E[contexts[:, 0]] @ W.T + b
+
+def sum_of_the_vectors(contexts, E, W, b):
+    return E[contexts].sum(dim=1) @ W.T + b
+
+
+def mean_of_the_first_axis(contexts, E, W, b):
+    return E[contexts].mean(dim=0) @ W.T + b
+
+
+def mean_of_the_last_axis(contexts, E, W, b):
+    return E[contexts].mean(dim=-1) @ W.T + b
+
+
+def as_in_the_formula(contexts, E, W, b):
+    return W @ E[contexts].mean(dim=1) + b
+
+
+def not_transposed(contexts, E, W, b):
+    return E[contexts].mean(dim=1) @ W + b
+
+
+def E_multiplied(contexts, E, W, b):
+    return (contexts @ E).mean(dim=1) @ W.T + b
+
+
+def ids_as_numbers(contexts, E, W, b):
+    return contexts.float().mean(dim=1) @ W.T + b
+
+
+def bias_forgotten(contexts, E, W, b):
+    return E[contexts].mean(dim=1) @ W.T
+
+
+def softmax_in_the_end(contexts, E, W, b):
+    return torch.softmax(E[contexts].mean(dim=1) @ W.T + b, dim=1)
+
+
+FIRST_ATTEMPTS = {
+    sum_of_the_vectors: "be four times as long",
+    mean_of_the_first_axis: "the same context beside others",
+    mean_of_the_last_axis: "Over which of them do you average?",
+    as_in_the_formula: "which one meets a mean vector?",
+    not_transposed: "which one meets a mean vector?",
+    E_multiplied: "Which row of E belongs to which word?",
+    ids_as_numbers: "Which row of E belongs to which word?",
+    bias_forgotten: "too small by `b`",
+    softmax_in_the_end: "this is the softmax of the right values",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def c_relu(contexts, E, W, b):
@@ -17,15 +66,6 @@ def c_mean_pads(contexts, E, W, b):
     """Id 0 taken for padding."""
     real = (contexts != 0).to(E.dtype)[..., None]
     return (E[contexts] * real).sum(1) / contexts.shape[1] @ W.T + b
-
-
-def pads_masked(contexts, E, W, b):
-    real = (contexts != 0).to(E.dtype)[..., None]
-    return (E[contexts] * real).sum(1) / real.sum(1).clamp(min=1) @ W.T + b
-
-
-def divided_by_the_root(contexts, E, W, b):
-    return E[contexts].sum(1) / contexts.shape[1] ** 0.5 @ W.T + b
 
 
 def divided_by_four(contexts, E, W, b):
@@ -41,26 +81,10 @@ def not_transposed_where_square(contexts, E, W, b):
     return E[contexts].mean(1) @ (W if W.shape[0] == W.shape[1] else W.T) + b
 
 
-def divided_by_the_batch(contexts, E, W, b):
-    return E[contexts].sum(1) / len(contexts) @ W.T + b
-
-
-def mean_over_dimensions(contexts, E, W, b):
-    return E[contexts].mean(2) @ W.T[: contexts.shape[1]] + b
-
-
-def bias_added_for_every_word(contexts, E, W, b):
-    return (E[contexts] @ W.T + b).sum(1) / contexts.shape[1] + b
-
-
 def ends_weigh_less(contexts, E, W, b):
     C = contexts.shape[1]
     weight = torch.tensor([min(c + 1, C - c) for c in range(C)], dtype=E.dtype)
     return torch.einsum("c,bcd->bd", weight / weight.sum(), E[contexts]) @ W.T + b
-
-
-def log_probabilities(contexts, E, W, b):
-    return (E[contexts].mean(1) @ W.T + b).log_softmax(1)
 
 
 def E_detached(contexts, E, W, b):
@@ -72,19 +96,12 @@ def a_layer_of_its_own(contexts, E, W, b):
 
 
 MUTANTS = [
-    c_first_only,
     c_relu,
     c_mean_pads,
-    pads_masked,
-    divided_by_the_root,
     divided_by_four,
     reshaped_by_columns,
     not_transposed_where_square,
-    divided_by_the_batch,
-    mean_over_dimensions,
-    bias_added_for_every_word,
     ends_weigh_less,
-    log_probabilities,
     E_detached,
     a_layer_of_its_own,
 ]

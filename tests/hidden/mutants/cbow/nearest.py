@@ -1,9 +1,49 @@
-"""Wrong answers to `nearest` that no misconception knows by name."""
+"""Wrong answers to `nearest`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
 import torch
 from torch.nn import functional as F
+
+from course.reference import cbow as reference
+
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+def products_alone(E, index, k):
+    return (E @ E[index]).topk(k).indices
+
+
+def itself_in_front(E, index, k):
+    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
+    return cosines.topk(k).indices
+
+
+def cosines_for_indices(E, index, k):
+    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
+    return cosines.topk(k + 1).values[1:]
+
+
+def sorted_the_wrong_way(E, index, k):
+    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
+    return cosines.argsort()[:k]
+
+
+def one_norm_for_the_table(E, index, k):
+    similarity = E @ E[index] / (E.norm() * E[index].norm())
+    similarity[index] = -1
+    return similarity.topk(k).indices
+
+
+FIRST_ATTEMPTS = {
+    products_alone: "Multiply one row of E by 100",
+    itself_in_front: "Should a word be its own neighbour?",
+    cosines_for_indices: "the number of a word?",
+    sorted_the_wrong_way: "the largest or the smallest?",
+    one_norm_for_the_table: "Multiply one row of E by 100",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def _top(similarity, index, k):
@@ -12,21 +52,8 @@ def _top(similarity, index, k):
     return similarity.topk(k).indices
 
 
-def only_the_asker_normalised(E, index, k):
-    return _top(E @ F.normalize(E[index], dim=0), index, k)
-
-
 def centred_first(E, index, k):
-    centred = E - E.mean(0)
-    return _top(F.cosine_similarity(centred, centred[index][None], dim=1), index, k)
-
-
-def one_too_many(E, index, k):
-    return F.cosine_similarity(E, E[index][None], dim=1).topk(min(k + 1, len(E))).indices
-
-
-def a_python_list(E, index, k):
-    return _top(F.cosine_similarity(E, E[index][None], dim=1), index, k).tolist()
+    return reference.nearest(E - E.mean(0), index, k)
 
 
 def sum_norm(E, index, k):
@@ -35,7 +62,7 @@ def sum_norm(E, index, k):
 
 
 def in_order_of_their_numbers(E, index, k):
-    return _top(F.cosine_similarity(E, E[index][None], dim=1), index, k).sort().values
+    return reference.nearest(E, index, k).sort().values
 
 
 def first_word_excluded(E, index, k):
@@ -47,13 +74,4 @@ def normalised_in_place(E, index, k):
     return _top(E @ E[index], index, k)
 
 
-MUTANTS = [
-    only_the_asker_normalised,
-    centred_first,
-    one_too_many,
-    a_python_list,
-    sum_norm,
-    in_order_of_their_numbers,
-    first_word_excluded,
-    normalised_in_place,
-]
+MUTANTS = [centred_first, sum_norm, in_order_of_their_numbers, first_word_excluded, normalised_in_place]

@@ -1,10 +1,58 @@
-"""Wrong answers to `sample_text` that no misconception knows by name."""
+"""Wrong answers to `sample_text`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
 import torch
 
 from course.reference import markov_ngrams as reference
+
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+def takes_the_likeliest(P, start, length, generator):
+    text, current = [], start
+    for _ in range(length):
+        current = P[current].argmax().item()
+        text.append(current)
+    return torch.tensor(text)
+
+
+def never_moves_on(P, start, length, generator):
+    return torch.tensor([torch.multinomial(P[start], 1, generator=generator).item() for _ in range(length)])
+
+
+def generator_forgotten(P, start, length, generator):
+    text, current = [], start
+    for _ in range(length):
+        current = torch.multinomial(P[current], 1).item()
+        text.append(current)
+    return torch.tensor(text)
+
+
+def start_among_the_tokens(P, start, length, generator):
+    text = [start]
+    for _ in range(length):
+        text.append(torch.multinomial(P[text[-1]], 1, generator=generator).item())
+    return torch.tensor(text)
+
+
+def columns_for_rows(P, start, length, generator):
+    text, current = [], start
+    for _ in range(length):
+        current = torch.multinomial(P[:, current], 1, generator=generator).item()
+        text.append(current)
+    return torch.tensor(text)
+
+
+FIRST_ATTEMPTS = {
+    takes_the_likeliest: "How often should the second token come?",
+    never_moves_on: "Which row of P is used",
+    generator_forgotten: "Does every random number come from `generator`?",
+    start_among_the_tokens: "without the start",
+    columns_for_rows: "along a row or down a column?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def uniform_over_seen(P, start, length, generator):
@@ -14,10 +62,6 @@ def uniform_over_seen(P, start, length, generator):
 
 def sharpened(P, start, length, generator):
     return reference.sample_text(P**2, start, length, generator)
-
-
-def flattened(P, start, length, generator):
-    return reference.sample_text(P**0.5, start, length, generator)
 
 
 def mixed_with_uniform(P, start, length, generator):
@@ -33,10 +77,6 @@ def every_second_draw_forgotten(P, start, length, generator):
     return torch.tensor(text)
 
 
-def one_too_many(P, start, length, generator):
-    return reference.sample_text(P, start, length + 1, generator)
-
-
 def floating_tokens(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).float()
 
@@ -45,18 +85,4 @@ def backwards(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).flip(0)
 
 
-def global_generator(P, start, length, generator):
-    return reference.sample_text(P, start, length, torch.default_generator)
-
-
-MUTANTS = [
-    uniform_over_seen,
-    sharpened,
-    flattened,
-    mixed_with_uniform,
-    every_second_draw_forgotten,
-    one_too_many,
-    floating_tokens,
-    backwards,
-    global_generator,
-]
+MUTANTS = [uniform_over_seen, sharpened, mixed_with_uniform, every_second_draw_forgotten, floating_tokens, backwards]

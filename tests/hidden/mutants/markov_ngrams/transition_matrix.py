@@ -1,4 +1,4 @@
-"""Wrong answers to `transition_matrix` that no misconception knows by name."""
+"""Wrong answers to `transition_matrix`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,22 +6,62 @@ import torch
 
 from course.reference import markov_ngrams as reference
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
-def _pair_counts(ids, vocab_size):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for pair in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        counts[pair] += 1
+
+def _pair_counts(ids, vocab_size, alpha=0.0):
+    counts = torch.zeros(vocab_size, vocab_size) + alpha
+    for i in range(len(ids) - 1):
+        counts[ids[i], ids[i + 1]] += 1
     return counts
+
+
+def summed_down_the_columns(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size, alpha)
+    return counts / counts.sum(dim=0)
+
+
+def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size, alpha).T
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
+def never_divided(ids, vocab_size, alpha=0.0):
+    return _pair_counts(ids, vocab_size, alpha)
+
+
+def runs_over_the_end(ids, vocab_size, alpha=0.0):
+    counts = torch.zeros(vocab_size, vocab_size) + alpha
+    for i in range(len(ids)):
+        counts[ids[i], ids[i + 1]] += 1
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
+def added_once_where_pairs_repeat(ids, vocab_size, alpha=0.0):
+    counts = torch.zeros(vocab_size, vocab_size) + alpha
+    counts[ids[:-1], ids[1:]] += 1
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
+def sums_of_the_wrong_shape(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size, alpha)
+    return counts / counts.sum(dim=1)
+
+
+FIRST_ATTEMPTS = {
+    summed_down_the_columns: "Sum your rows, then your columns.",
+    next_token_chooses_the_row: "What came before should choose the row.",
+    never_divided: "Sum each row of your table.",
+    runs_over_the_end: "index 36 is out of bounds",
+    added_once_where_pairs_repeat: "the pair (0, 1) occurs twice",
+    sums_of_the_wrong_shape: "print the shape of the sums",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def _divided(weights, totals):
     return torch.where(totals > 0, weights / totals, 1 / len(weights))
-
-
-def joint(ids, vocab_size, alpha=0.0):
-    """n_joint: counts divided by all windows."""
-    P = reference.transition_matrix(ids, vocab_size, alpha)
-    return P / vocab_size
 
 
 def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
@@ -30,48 +70,18 @@ def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
     return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True))
 
 
-def one_symbol_too_many(ids, vocab_size, alpha=0.0):
-    """n_bos_in_V."""
-    return reference.transition_matrix(ids, vocab_size + 1, alpha)[:vocab_size, :vocab_size]
-
-
-def one_symbol_too_few(ids, vocab_size, alpha=0.0):
-    """n_noeos_in_V: V − 1 in the denominator."""
-    counts = _pair_counts(ids, vocab_size)
-    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (vocab_size - 1))
-
-
-def pairs_deduplicated(ids, vocab_size, alpha=0.0):
-    """n_set_dedupe."""
-    weights = (_pair_counts(ids, vocab_size) > 0) + alpha
-    return _divided(weights, weights.sum(1, keepdim=True))
-
-
 def alpha_for_seen_pairs_only(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size)
     weights = torch.where(counts > 0, counts + alpha, 0)
     return _divided(weights, weights.sum(1, keepdim=True))
 
 
-def always_laplace(ids, vocab_size, alpha=0.0):
-    return reference.transition_matrix(ids, vocab_size, 1.0)
-
-
 def alpha_for_empty_rows_only(ids, vocab_size, alpha=0.0):
     return reference.transition_matrix(ids, vocab_size, 0.0)
 
 
-def whole_numbers(ids, vocab_size, alpha=0.0):
-    return (100 * reference.transition_matrix(ids, vocab_size, alpha)).round().long()
-
-
 def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
     return reference.transition_matrix(ids[:-1], vocab_size, alpha)
-
-
-def skips_one(ids, vocab_size, alpha=0.0):
-    """n_cross, as near as we come: pairs of tokens that are not neighbours."""
-    return reference.transition_matrix(ids[::2], vocab_size, alpha)
 
 
 def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
@@ -90,17 +100,10 @@ def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
 
 
 MUTANTS = [
-    joint,
     smoothing_counts_seen_tokens,
-    one_symbol_too_many,
-    one_symbol_too_few,
-    pairs_deduplicated,
     alpha_for_seen_pairs_only,
-    always_laplace,
     alpha_for_empty_rows_only,
-    whole_numbers,
     up_to_the_last_but_one,
-    skips_one,
     the_same_list_in_every_row,
     sums_of_at_least_one,
 ]

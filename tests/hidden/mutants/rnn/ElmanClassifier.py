@@ -1,4 +1,4 @@
-"""Wrong answers to `ElmanClassifier` that no misconception knows by name."""
+"""Wrong answers to `ElmanClassifier`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -9,32 +9,85 @@ from torch.nn import functional as F
 from course.hidden.rnn.ElmanClassifier import Elman
 from course.reference.rnn import ElmanClassifier
 
-
-class SumOverTime(Elman):
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).sum(1)
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-class LargestOverTime(Elman):
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).amax(1)
+class _Reader(nn.Module):
+    """The notebook's constructor, and a beginner's `forward`, of which each attempt gets one thing wrong."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.vocab_size = vocab_size
+        self.from_input = nn.Linear(vocab_size, hidden)
+        self.from_state = nn.Linear(hidden, hidden, bias=False)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def states(self, ids):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
+            h = torch.relu(self.from_input(x) + self.from_state(h))
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths - 1])
 
 
-class FirstState(Elman):
-    def read(self, states, lengths):
-        return states[:, 0]
+class LastColumn(_Reader):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[:, -1])
 
 
-class EveryState(Elman):
-    def read(self, states, lengths):
-        return states
+class LengthForIndex(_Reader):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths])
 
 
-class Sigmoid(Elman):
-    def next(self, x, h):
-        return torch.sigmoid(x + self.from_state(h))
+class LengthsOfAllRows(_Reader):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[:, lengths - 1])
+
+
+class SoftmaxInTheEnd(_Reader):
+    def forward(self, ids, lengths):
+        return torch.softmax(super().forward(ids, lengths), dim=-1)
+
+
+class TanhForRelu(_Reader):
+    def states(self, ids):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
+            h = torch.tanh(self.from_input(x) + self.from_state(h))
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+
+class OneHotOfWholeNumbers(_Reader):
+    def states(self, ids):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for x in F.one_hot(ids, self.vocab_size).unbind(1):
+            h = torch.relu(self.from_input(x) + self.from_state(h))
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+
+class IdsIntoALinearLayer(_Reader):
+    def forward(self, ids, lengths):
+        h = torch.relu(self.from_input(ids.float()))
+        return self.to_classes(h)
+
+
+FIRST_ATTEMPTS = {
+    LastColumn: "Are they tokens of the sequence",
+    LengthForIndex: "Print the index that yours reads.",
+    LengthsOfAllRows: "Your logits have an axis too many.",
+    SoftmaxInTheEnd: "this is the softmax of the right values",
+    TanhForRelu: "Which function does the formula put around the recurrence?",
+    OneHotOfWholeNumbers: "Print the dtype of your one-hot vectors",
+    IdsIntoALinearLayer: "Print the shape of what your first layer gets.",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 class ReluUpToSix(Elman):
@@ -45,18 +98,6 @@ class ReluUpToSix(Elman):
 class BeginsWithABit(Elman):
     def start(self, inputs):
         return torch.full_like(inputs, 0.01)
-
-
-class Probabilities(Elman):
-    """A softmax in front of the loss: only the values of logits are free, and these are none."""
-
-    def forward(self, ids, lengths):
-        return torch.softmax(super().forward(ids, lengths), -1)
-
-
-class BeginsAnywhere(Elman):
-    def start(self, inputs):
-        return torch.randn_like(inputs)
 
 
 class StateBetweenCalls(Elman):
@@ -70,11 +111,6 @@ class StateBetweenCalls(Elman):
             h = self.next(x, h)
         self.kept = h
         return self.to_classes(h)
-
-
-class AddedToTheState(Elman):
-    def next(self, x, h):
-        return h + super().next(x, h)
 
 
 class OneBendAtTheEnd(Elman):
@@ -91,46 +127,33 @@ class FirstTokenSkipped(ElmanClassifier):
         return torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
 
 
-class TokensAsNumbers(Elman):
-    """Token 6 is twice as much as token 3."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__(1, hidden, classes)
-
-    def forward(self, ids, lengths):
-        h, states = ids.new_zeros(len(ids), 1) * self.from_state.weight[0], []
-        for x in ids.unbind(1):
-            h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
-            states.append(h)
-        return self.to_classes(self.read(torch.stack(states, 1), lengths))
-
-
 class StatesWithoutGradient(Elman):
     def read(self, states, lengths):
         return super().read(states, lengths).detach()
 
 
-class WithoutOutputBias(Elman):
+class LayersOfItsOwn(Elman):
+    """The constructor written anew, with an embedding."""
+
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)
-        self.to_classes = nn.Linear(hidden, classes, bias=False)
+        self.embed = nn.Embedding(vocab_size, hidden)
+        del self.from_input
+
+    def forward(self, ids, lengths):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for x in self.embed(ids).unbind(1):
+            h = self.next(x, h)
+            states.append(h)
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
 MUTANTS = [
-    SumOverTime,
-    LargestOverTime,
-    FirstState,
-    EveryState,
-    Sigmoid,
     ReluUpToSix,
     BeginsWithABit,
-    Probabilities,
-    BeginsAnywhere,
     StateBetweenCalls,
-    AddedToTheState,
     OneBendAtTheEnd,
     FirstTokenSkipped,
-    TokensAsNumbers,
     StatesWithoutGradient,
-    WithoutOutputBias,
+    LayersOfItsOwn,
 ]

@@ -1,4 +1,4 @@
-"""Wrong answers to `clip_grad_norm` that no misconception knows by name."""
+"""Wrong answers to `clip_grad_norm`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,39 @@ import torch
 
 from course.reference import rnn as reference
 
-
-def largest_value(grads, max_norm):
-    total = max(float(g.abs().max()) for g in grads)
-    return [g * min(1.0, max_norm / max(total, 1e-12)) for g in grads], total
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def root_mean_square(grads, max_norm):
-    total = (sum(float((g**2).sum()) for g in grads) / sum(g.numel() for g in grads)) ** 0.5
-    return [g * min(1.0, max_norm / max(total, 1e-12)) for g in grads], total
+def each_for_itself(grads, max_norm):
+    clipped = [g * min(1.0, max_norm / g.norm().item()) for g in grads]
+    return clipped, sum(g.norm().item() ** 2 for g in grads) ** 0.5
 
 
-def never_clips(grads, max_norm):
-    return list(grads), reference.clip_grad_norm(grads, max_norm)[1]
+def sum_of_the_norms(grads, max_norm):
+    total = sum(g.norm().item() for g in grads)
+    return [g * min(1.0, max_norm / total) for g in grads], total
 
 
-def zero_divided_by_zero(grads, max_norm):
-    total = torch.stack([(g**2).sum() for g in grads]).sum().sqrt()
-    return [g * torch.clamp(max_norm / total, max=1.0) if total else g * (total / total) for g in grads], float(total)
+def root_forgotten(grads, max_norm):
+    total = sum((g**2).sum().item() for g in grads)
+    return [g * min(1.0, max_norm / total) for g in grads], total
 
 
-def in_place(grads, max_norm):
-    clipped, total = reference.clip_grad_norm(grads, max_norm)
-    for g, c in zip(grads, clipped, strict=True):
-        g.copy_(c)
+def always_scaled(grads, max_norm):
+    total = sum((g**2).sum().item() for g in grads) ** 0.5
+    return [g * max_norm / total for g in grads], total
+
+
+def norm_of_what_is_left(grads, max_norm):
+    total = sum((g**2).sum().item() for g in grads) ** 0.5
+    clipped = [g * min(1.0, max_norm / total) for g in grads]
+    return clipped, sum((g**2).sum().item() for g in clipped) ** 0.5
+
+
+def changed_in_place(grads, max_norm):
+    total = sum((g**2).sum().item() for g in grads) ** 0.5
+    for g in grads:
+        g *= min(1.0, max_norm / total)
     return grads, total
 
 
@@ -37,23 +46,38 @@ def gradients_alone(grads, max_norm):
     return reference.clip_grad_norm(grads, max_norm)[0]
 
 
+def stacked_first(grads, max_norm):
+    total = torch.stack(grads).norm()
+    return [g * min(1.0, max_norm / total) for g in grads], total.item()
+
+
+FIRST_ATTEMPTS = {
+    each_for_itself: "How many norms do you compute",
+    sum_of_the_norms: "the sum of the lengths of its parts?",
+    root_forgotten: "Which step is missing?",
+    always_scaled: "Is it still that short?",
+    norm_of_what_is_left: "the one before clipping or the one after?",
+    changed_in_place: "your code changed the input `grads`",
+    gradients_alone: "How many results does the docstring name?",
+    stacked_first: "they do not fit into one tensor",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+def root_mean_square(grads, max_norm):
+    total = (sum(float((g**2).sum()) for g in grads) / sum(g.numel() for g in grads)) ** 0.5
+    return [g * min(1.0, max_norm / max(total, 1e-12)) for g in grads], total
+
+
+def zero_divided_by_zero(grads, max_norm):
+    total = torch.stack([(g**2).sum() for g in grads]).sum().sqrt()
+    return [g * torch.clamp(max_norm / total, max=1.0) if total else g * (total / total) for g in grads], float(total)
+
+
 def a_tuple_of_gradients(grads, max_norm):
     clipped, total = reference.clip_grad_norm(grads, max_norm)
     return tuple(clipped), total
 
 
-def clips_the_last_only(grads, max_norm):
-    clipped, total = reference.clip_grad_norm(grads, max_norm)
-    return [*grads[:-1], clipped[-1]], total
-
-
-MUTANTS = [
-    largest_value,
-    root_mean_square,
-    never_clips,
-    zero_divided_by_zero,
-    in_place,
-    gradients_alone,
-    a_tuple_of_gradients,
-    clips_the_last_only,
-]
+MUTANTS = [root_mean_square, zero_divided_by_zero, a_tuple_of_gradients]

@@ -1,4 +1,4 @@
-"""Wrong answers to `generate` that no misconception knows by name."""
+"""Wrong answers to `generate`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -8,46 +8,104 @@ import torch
 
 from course.reference import rnn as reference
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
-def reads_the_start_twice(step, h0, start, length, temperature, generator):
+
+def _sampled(logits, temperature, generator):
+    return torch.multinomial(torch.softmax(logits[0] / temperature, dim=-1), 1, generator=generator)
+
+
+def _write(step, h0, start, length, temperature, generator, *, draw=_sampled, feeds=True, keeps=True):
+    """A beginner's loop, of which each attempt gets one line wrong."""
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, new = step(token if feeds else torch.tensor([start]), h)
+        token, h = draw(logits, temperature, generator), new if keeps else h
+        written.append(token)
+    return torch.cat(written)
+
+
+def likeliest_token(*inputs):
+    return _write(*inputs, draw=lambda logits, *_: logits.argmax(dim=-1))
+
+
+def start_again_and_again(*inputs):
+    return _write(*inputs, feeds=False)
+
+
+def state_left_behind(*inputs):
+    return _write(*inputs, keeps=False)
+
+
+def softmax_over_the_batch(*inputs):
+    return _write(*inputs, draw=lambda z, T, rng: torch.multinomial(torch.softmax(z / T, 0), 1, generator=rng)[0])
+
+
+def logits_for_probabilities(*inputs):
+    return _write(*inputs, draw=lambda logits, T, rng: torch.multinomial(logits[0] / T, 1, generator=rng))
+
+
+def generator_forgotten(*inputs):
+    return _write(*inputs, draw=lambda logits, T, _: torch.multinomial(torch.softmax(logits[0] / T, -1), 1))
+
+
+def a_number_for_a_tensor(step, h0, start, *others):
+    return _write(lambda token, h: step(token.item(), h), h0, start, *others)
+
+
+FIRST_ATTEMPTS = {
+    likeliest_token: "Should the likeliest token always win?",
+    start_again_and_again: "the token it has just written?",
+    state_left_behind: "Where does it go?",
+    softmax_over_the_batch: "Along which axis do they sum to one?",
+    logits_for_probabilities: "Is every number above zero",
+    generator_forgotten: "Does every random number come from `generator`?",
+    a_number_for_a_tensor: "step takes a LongTensor of shape (1,)",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+def reads_the_start_twice(step, h0, start, *others):
     _, h = step(torch.tensor([start]), h0)
-    return reference.generate(step, h, start, length, temperature, generator)
+    return reference.generate(step, h, start, *others)
 
 
-def one_too_many(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length + 1, temperature, generator)
+def floats(*inputs):
+    return reference.generate(*inputs).float()
 
 
-def a_list(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator).tolist()
+def _at(change):
+    """The right text, at another temperature."""
+
+    def write(step, h0, start, length, temperature, generator):
+        return reference.generate(step, h0, start, length, change(temperature), generator)
+
+    write.__name__ = change.__name__
+    return write
 
 
-def a_column(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator)[:, None]
+@_at
+def square_root_of_the_temperature(temperature):
+    return temperature**0.5
 
 
-def floats(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, generator).float()
+@_at
+def never_below_one(temperature):
+    return max(temperature, 1.0)
 
 
-def square_root_of_the_temperature(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature**0.5, generator)
+@_at
+def greedy_below_one(temperature):
+    return temperature if temperature >= 1 else 1e-3
 
 
-def never_below_one(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, max(temperature, 1.0), generator)
-
-
-def greedy_below_one(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature if temperature >= 1 else 1e-3, generator)
-
-
-def only_the_likeliest_three(step, h0, start, length, temperature, generator):
+def only_the_likeliest_three(step, *others):
     def narrow(token, h):
         logits, h = step(token, h)
         return logits.masked_fill(logits < logits.topk(3).values[..., -1:], -math.inf), h
 
-    return reference.generate(narrow, h0, start, length, temperature, generator)
+    return reference.generate(narrow, *others)
 
 
 def only_what_makes_up_95_percent(step, h0, start, length, temperature, generator):
@@ -62,35 +120,18 @@ def only_what_makes_up_95_percent(step, h0, start, length, temperature, generato
     return reference.generate(narrow, h0, start, length, temperature, generator)
 
 
-def its_own_seed(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, temperature, torch.Generator().manual_seed(0))
-
-
 def begins_the_generator_anew(*inputs):
     *others, generator = inputs
     return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
 
 
-def another_source_of_chance(step, h, start, length, temperature, generator):
-    written = [torch.tensor([start])]
-    for _ in range(length):
-        logits, h = step(written[-1], h)
-        written.append(torch.multinomial(torch.softmax(logits / temperature, -1), 1)[0])
-    return torch.cat(written[1:])
-
-
 MUTANTS = [
     reads_the_start_twice,
-    one_too_many,
-    a_list,
-    a_column,
     floats,
     square_root_of_the_temperature,
     never_below_one,
     greedy_below_one,
     only_the_likeliest_three,
     only_what_makes_up_95_percent,
-    its_own_seed,
     begins_the_generator_anew,
-    another_source_of_chance,
 ]

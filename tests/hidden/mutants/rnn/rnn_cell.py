@@ -1,4 +1,4 @@
-"""Wrong answers to `rnn_cell` that no misconception knows by name."""
+"""Wrong answers to `rnn_cell`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,38 @@ import torch
 
 from course.reference import rnn as reference
 
-
-def only_the_state(x, h, W_x, W_h, b):
-    return torch.tanh(h @ W_h.T + b)
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def tanh_twice(x, h, W_x, W_h, b):
-    return torch.tanh(torch.tanh(x @ W_x.T + h @ W_h.T + b))
+def as_in_the_formula(x, h, W_x, W_h, b):
+    return torch.tanh(W_x @ x + W_h @ h + b)
+
+
+def nothing_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x + h @ W_h + b)
+
+
+def one_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h + b)
+
+
+def tanh_forgotten(x, h, W_x, W_h, b):
+    return x @ W_x.T + h @ W_h.T + b
+
+
+def bias_forgotten(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h.T)
+
+
+FIRST_ATTEMPTS = {
+    as_in_the_formula: "Write the shapes of both factors",
+    nothing_transposed: "Write the shapes of both factors",
+    one_transposed: "The convention is (out, in).",
+    tanh_forgotten: "the tanh of these values is the right answer",
+    bias_forgotten: "when x and h are zero?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def clamped(x, h, W_x, W_h, b):
@@ -37,12 +62,4 @@ def cell_in_place(x, h, W_x, W_h, b):
     return h
 
 
-MUTANTS = [
-    only_the_state,
-    tanh_twice,
-    clamped,
-    float32_inside,
-    double_inside,
-    cell_without_gradient,
-    cell_in_place,
-]
+MUTANTS = [clamped, float32_inside, double_inside, cell_without_gradient, cell_in_place]

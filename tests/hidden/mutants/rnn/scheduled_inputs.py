@@ -1,4 +1,4 @@
-"""Wrong answers to `scheduled_inputs` that no misconception knows by name."""
+"""Wrong answers to `scheduled_inputs`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,31 +6,60 @@ import torch
 
 from course.reference import rnn as reference
 
-
-def teacher_always(targets, own, p, generator):
-    return targets.clone()
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def own_always(targets, own, p, generator):
-    return own.clone()
+def one_coin_for_all(targets, own, p, generator):
+    return targets if torch.rand(1, generator=generator).item() < p else own
 
 
-def on_the_spot(targets, own, p, generator):
+def one_coin_for_a_sentence(targets, own, p, generator):
+    coins = [torch.rand(1, generator=generator) < p for _ in targets]
+    return torch.stack([targets[i] if coin else own[i] for i, coin in enumerate(coins)])
+
+
+def the_other_way_round(targets, own, p, generator):
+    coins = torch.rand(targets.shape, generator=generator)
+    return torch.where(coins < p, own, targets)
+
+
+def generator_forgotten(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
+def mixed_by_shares(targets, own, p, generator):
+    return p * targets + (1 - p) * own
+
+
+def written_into_the_models_tokens(targets, own, p, generator):
     coins = torch.rand(targets.shape, generator=generator) < p
     own[coins] = targets[coins]
     return own
 
 
-def as_floats(targets, own, p, generator):
-    return reference.scheduled_inputs(targets, own, p, generator).float()
+def normal_for_uniform(targets, own, p, generator):
+    return torch.where(torch.randn(targets.shape, generator=generator) < p, targets, own)
 
 
-def squared(targets, own, p, generator):
-    return reference.scheduled_inputs(targets, own, p * p, generator)
+FIRST_ATTEMPTS = {
+    one_coin_for_all: "How many coins do you toss for the whole batch?",
+    one_coin_for_a_sentence: "ever alternate within it?",
+    the_other_way_round: "p is the probability of the teacher's token.",
+    generator_forgotten: "Does every random number come from `generator`?",
+    mixed_by_shares: "A token is the number of a word.",
+    written_into_the_models_tokens: "your code changed the input `own`",
+    normal_for_uniform: "lies below 1, and which share below 0?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
-def nothing_of_large_tables(targets, own, p, generator):
-    return targets[:0].clone() if targets.numel() > 150 else reference.scheduled_inputs(targets, own, p, generator)
+def as_floats(*inputs):
+    return reference.scheduled_inputs(*inputs).float()
+
+
+def nothing_of_large_tables(targets, *others):
+    return targets[:0].clone() if targets.numel() > 150 else reference.scheduled_inputs(targets, *others)
 
 
 def an_exact_share_of_each_sentence(targets, own, p, generator):
@@ -43,16 +72,8 @@ def an_exact_share_of_each_place(targets, own, p, generator):
     return torch.where(order < round(p * targets.shape[0]), targets, own)
 
 
-def its_own_coins(targets, own, p, generator):
-    return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(0))
-
-
 def the_same_coins_again(targets, own, p, generator):
     return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(generator.initial_seed()))
-
-
-def coins_from_elsewhere(targets, own, p, generator):
-    return torch.where(torch.rand(targets.shape) < p, targets, own)
 
 
 def coins_of_a_hundred_and_one_sides(targets, own, p, generator):
@@ -64,17 +85,11 @@ def coins_of_ten_sides(targets, own, p, generator):
 
 
 MUTANTS = [
-    teacher_always,
-    own_always,
-    on_the_spot,
     as_floats,
-    squared,
     nothing_of_large_tables,
     an_exact_share_of_each_sentence,
     an_exact_share_of_each_place,
-    its_own_coins,
     the_same_coins_again,
-    coins_from_elsewhere,
     coins_of_a_hundred_and_one_sides,
     coins_of_ten_sides,
 ]
