@@ -27,7 +27,7 @@ SHORTEST, LONGEST = 8, 64
 """Range of places in a training text, drawn uniformly. All texts of a batch have the same number."""
 BATCH = 32
 CONSTANT_STEP = {16: 0.75, 32: 0.80, 64: 0.76, 128: 0.57, 256: 0.40, 512: 0.33}
-"""Shares of letters right, by places of a text, of our model with one step for all tokens. Means of ten seeds."""
+"""Share of right letters by number of places, of our model with one step size for all tokens, over ten seeds."""
 
 
 def draw(n: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -132,8 +132,8 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanat
 def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
     """Return the cases that show a misconception, or none if all of them ended in errors unlike its own.
 
-    Where values are asked for, an error or NaN may have come instead in half of the cases. A second mistake brings
-    these, such as a division by zero where nothing was counted.
+    In up to half of the cases an error or NaN may replace the wrong value. A second mistake causes that, such as a
+    division by zero where nothing was counted.
     """
     telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
     if all(seen[p].raised for p in telling) and not all(
@@ -159,7 +159,7 @@ def _is_pass_fail(key_case: KeyCase) -> bool:
 
 
 def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
-    """Whether a case that asks for values ended in an error or in NaN, and the misconception has an answer to it."""
+    """Return whether a case ended in an error or NaN, although it asks for values and the misconception has some."""
     wrong = key_case.wrong(name)
     if not key_case.case.values or key_case.case.raises or wrong.raised is not None:
         return False
@@ -167,7 +167,7 @@ def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
 
 
 def _holds_nan(seen: Recording) -> bool:
-    """Whether NaN is among the numbers that came."""
+    """Return whether an output contains NaN."""
     numbers = (value for value in leaves(seen.outputs) if isinstance(value, torch.Tensor | float))
     return any(bool(torch.as_tensor(number).isnan().any()) for number in numbers)
 

@@ -3,7 +3,7 @@
 In a course with both volumes, each begins with its title. In a course with all of our topics, dots of three colours
 show the paths for six weeks.
 
-Drawn as HTML, which takes the page's own colours and tells how far each notebook is.
+The map is HTML in the page's own colours, and shows the progress in each notebook.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..syllabus import Topic
 from .display import plain
 from .standing import Standing, goes_on, on_path
 
-ROW, LANE, MARGIN = 46, 26, 17
+"""Height in pixels of a volume's title."""
 """Pixels between topics, between lanes of the rail, and between the edge and the first lane."""
 HEADING = 40
 """Pixels that the title of a volume takes."""

@@ -51,13 +51,13 @@ def missing() -> list[str]:
 
 
 def main(of_class: bool) -> None:
-    """Install the course from the newest of some wheels, with all it needs or not at all.
+    """Install the course from the newest of some wheels with all its requirements, or not at all.
 
-    The notebooks' first cell calls this in a process of its own, which imports it from one of the wheels. Its arguments
-    are the wheels. If it cannot install, it prints why, if that is not just a missing wheel, and ends with status 1.
+    The notebooks' first cell runs this in a process of its own, which imports it from a wheel. Its command line lists the
+    wheels. If the installation fails, it exits with status 1, and prints the reason unless there is only no wheel.
 
     Args:
-        of_class: whether only wheels of an instructor's own course count, which have a `+` in their versions.
+        of_class: consider only wheels of an instructor's own course, which have a `+` in their versions.
     """
     named = {_proper_name(wheel): wheel for wheel in sys.argv[1:]}
     fitting = [name for name in named if "+" in name or not of_class]
