@@ -18,10 +18,10 @@ from ..syllabus import Topic
 from .display import plain
 from .standing import Standing, goes_on, on_path
 
-"""Height in pixels of a volume's title."""
+ROW, LANE, MARGIN = 46, 26, 17
 """Pixels between topics, between lanes of the rail, and between the edge and the first lane."""
 HEADING = 40
-"""Pixels that the title of a volume takes."""
+"""Height in pixels of a volume's title."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
 DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
 """Colours of the paths' dots by name, readable on white and on black."""

@@ -53,8 +53,8 @@ def missing() -> list[str]:
 def main(of_class: bool) -> None:
     """Install the course from the newest of some wheels with all its requirements, or not at all.
 
-    The notebooks' first cell runs this in a process of its own, which imports it from a wheel. Its command line lists the
-    wheels. If the installation fails, it exits with status 1, and prints the reason unless there is only no wheel.
+    The notebooks' first cell runs this in a process of its own, which imports it from a wheel. Its arguments are the
+    wheels. Without a fitting wheel it exits with status 1, and after a failed installation it also prints the reason.
 
     Args:
         of_class: consider only wheels of an instructor's own course, which have a `+` in their versions.
