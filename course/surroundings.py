@@ -1,12 +1,13 @@
 """Store the environment variables and the working folder of this process before a notebook's cells run.
 
 A cell may clear `os.environ` or change the folder. A kernel in which a notebook is graded needs both later, to find the
-judge and the submitted weights. So they are read once and kept.
+judge and the submitted weights. So they are read once and kept. The environment also shows whether this is Colab.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +25,11 @@ def keep_surroundings() -> None:
 def variable(name: str) -> str:
     """Return the value of an environment variable, or an empty string if it is not set."""
     return (_kept or os.environ).get(name, "")
+
+
+def on_colab() -> bool:
+    """Return whether this runs on Colab, in a notebook's kernel or in its child process, such as `!course submit`."""
+    return "google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ
 
 
 def beside_notebook(path: Path) -> Path:

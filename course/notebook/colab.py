@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 DRIVE = Path("/content/drive/MyDrive/Colab Notebooks")
 """The folder of a notebook once Google Drive is mounted."""
 
 FILES = "the Files pane (the folder icon on the left)"
-
-
-def on_colab() -> bool:
-    """Return whether this runs on Colab, in a notebook's kernel or in its child process, such as `!course submit`."""
-    return "google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ
 
 
 def keep(file: Path) -> str:

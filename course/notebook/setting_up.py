@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, distributions, requires, ve
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .colab import on_colab
+from ..surroundings import on_colab
 from .slip import slip
 
 if TYPE_CHECKING:

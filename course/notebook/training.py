@@ -17,10 +17,10 @@ from torch.nn.parameter import is_lazy
 from ..blocks.threads import one_thread
 from ..exercise.compiled import without_compiling
 from ..exercise.settings import on_a_device_that_is_there
-from ..surroundings import variable
+from ..surroundings import on_colab, variable
 from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
-from .colab import keep, on_colab
+from .colab import keep
 from .curve import Curve
 from .display import in_notebook, say
 from .folder import folder_number

@@ -112,13 +112,6 @@ def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because:
 
 
 @law
-def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
-    """Require a number of at least `value`."""
-    found = float(outputs[of])
-    return "" if found >= value else because or f"expected at least {value:.4g}, got {found:.4g}"
-
-
-@law
 def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """Require a number of at most `value`."""
     found = float(outputs[of])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -17,6 +18,8 @@ FOLDER = Path(__file__).parent / "stills"
 
 _CALL = re.compile(r"^show\.\w+\.(\w+)\(.*\Z", re.M)
 _MARK = "course_still"
+SHARP = 2
+"""Pixels of a picture's file on each pixel of the page, for screens that have as many."""
 _DESCRIPTION = "Description"
 """Where a PNG file keeps its alternative text, by the standard's name."""
 
@@ -33,7 +36,7 @@ def is_still(output: NotebookNode) -> bool:
 
 
 def save(picture: bytes, description: str, path: Path) -> None:
-    """Write a PNG picture with its description, in few colours and bytes."""
+    """Write a PNG picture with its description, in few colours and bytes, without clear edges."""
     import io
 
     from PIL import Image, PngImagePlugin
@@ -41,8 +44,8 @@ def save(picture: bytes, description: str, path: Path) -> None:
     about = PngImagePlugin.PngInfo()
     about.add_itxt(_DESCRIPTION, description)
     path.parent.mkdir(exist_ok=True)
-    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=3)
-    reduced.save(path, optimize=True, pnginfo=about)
+    whole = Image.open(io.BytesIO(picture)).convert("RGBA")
+    whole.crop(whole.getbbox()).quantize(256, Image.Quantize.FASTOCTREE).save(path, optimize=True, pnginfo=about)
 
 
 def description(path: Path) -> str:
@@ -55,6 +58,8 @@ def description(path: Path) -> str:
 
 def output_of(path: Path) -> NotebookNode:
     """A picture as a cell's output, with its description."""
-    alt = description(path)
-    data = {"image/png": base64.b64encode(path.read_bytes()).decode(), "text/plain": alt}
-    return new_output("display_data", data=data, metadata={"image/png": {"alt": alt}, _MARK: True})
+    alt, png = description(path), path.read_bytes()
+    width, height = (pixels // SHARP for pixels in struct.unpack(">II", png[16:24]))
+    data = {"image/png": base64.b64encode(png).decode(), "text/plain": alt}
+    about = {"alt": alt, "width": width, "height": height}
+    return new_output("display_data", data=data, metadata={"image/png": about, _MARK: True})

@@ -36,9 +36,10 @@ from course.grading.intake.untouched import marks_of, source_of
 from course.grading.intake.untrusted import LARGEST
 from course.grading.own_cells import unanswered
 from course.grading.problem import Problem
-from course.notebook.colab import DRIVE, FILES, keep, on_colab
+from course.notebook.colab import DRIVE, FILES, keep
 from course.notebook.folder import read_progress
 from course.notebook.provenance import defined, outdated
+from course.surroundings import on_colab
 from course.syllabus import OURS, TOPICS, Item, Topic
 
 STAMP = "%Y%m%dT%H%M%SZ"

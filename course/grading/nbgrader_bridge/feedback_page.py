@@ -25,11 +25,12 @@ DARK = """
 @media screen and (prefers-color-scheme: dark) {
   html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
   img { filter: invert(1) hue-rotate(180deg); }
+  img.course-picture { filter: brightness(1.3) invert(1) hue-rotate(180deg); }
 }
 """
 """A page of nbgrader's in the dark, whose style and students' own outputs know only light colours: all are inverted.
 
-Pictures are inverted twice, and stay as they are.
+Pictures are inverted twice, and stay as they are. The course's own are brighter, as they are on every dark page.
 """
 
 READABLE = """

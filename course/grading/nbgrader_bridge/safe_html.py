@@ -46,8 +46,8 @@ STYLES = {
 }  # fmt: skip
 """What a style may set: nothing that moves a thing over another or asks for an address."""
 
-CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|[a-z]{1,2}\d?", re.ASCII)
-"""Classes that stay: of coloured code and of tables. The scripts of a page know it by others."""
+CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|course-picture|[a-z]{1,2}\d?", re.ASCII)
+"""Classes that stay: of coloured code, tables and the course's pictures. The scripts of a page know it by others."""
 
 LINK = re.compile(r"(?:https?://|mailto:|#)\S*", re.ASCII)
 PICTURE = re.compile(
