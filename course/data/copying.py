@@ -5,7 +5,7 @@
 The token alone shows whether it matters, and the places of letters differ from text to text. So a model has to select
 what it stores. Texts are drawn from a seed, and may have any length.
 
-Glossary: B texts, T places, `ASKED` letters in each, and as many askers behind it.
+Glossary: B texts, T places, `ASKED` letters in each, followed by as many query tokens.
 
 Source: A. Gu and T. Dao, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces", 2023, section 4.1.1.
 """

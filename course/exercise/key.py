@@ -28,9 +28,9 @@ SENDABLE = "Make it of tensors, arrays, numbers, text, bytes, and lists, tuples,
 """The types that can be sent to an answer, for messages."""
 
 Right = Callable[[], Recording]
-"""Returns the reference's recording of a case."""
+"""A function that returns the reference's recording of a case."""
 Wrong = Callable[[str], Recording]
-"""Returns the recording of a case for the misconception of a name."""
+"""A function that returns the recording of a case for the misconception of a name."""
 
 
 class NoKey(Exception):

@@ -185,7 +185,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _mistaken_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
-    """Return whether a True-or-False question that the misconception gets wrong in one case is also wrong elsewhere."""
+    """Whether an answer misses a True-or-False question that the misconception gets right there and wrong elsewhere."""
     mistaken = {p: _mistaken(key.cases[p], key.cases[p].wrong(name)) for p in seen}
     blamed = set().union(*mistaken.values())
     return any((_mistaken(key.cases[p], seen[p]) - mistaken[p]) & blamed for p in seen)

@@ -23,7 +23,7 @@ Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidd
 class CaseResult:
     """The result of one case. `message` says what was seen, in the student's terms. It is empty if the case passed.
 
-    `held_back` says why a case that passes earns nothing because others fail. It is None if the case itself fails.
+    `held_back` says why a case that passes earns nothing because others fail, and is None otherwise.
     `measured` is what a public case of a training task measured, beside its bars. `got` is what the answer gave, and
     `right` the kind and size of the right value. Both are for instructors only and in no report to a student.
     """
