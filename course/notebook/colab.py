@@ -1,15 +1,15 @@
-"""Google Colab: it deletes its machine, files included, after a session, and keeps the notebook somewhere else."""
+"""Support Google Colab, which deletes its machine with all files after a session and stores notebooks elsewhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 DRIVE = Path("/content/drive/MyDrive/Colab Notebooks")
-"""Where a notebook is once Google Drive is mounted."""
+"""The folder of a notebook once Google Drive is mounted."""
 
 FILES = "the Files pane (the folder icon on the left)"
 
 
 def keep(file: Path) -> str:
-    """What to do with a file of this machine that somebody wants to keep."""
+    """Return what to do to keep a file of this machine."""
     return f"Colab deletes {file.name} with this machine. Download it from {FILES} before you leave."
