@@ -14,7 +14,7 @@ from course.grading.intake.cell_names import read_calls, read_cell
 from course.grading.kernels.resource_watch import in_words
 
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
-"""Matches Python's message about an undefined name."""
+"""A pattern for Python's message about an undefined name."""
 
 NO_MEMORY = ("MemoryError", "allocate memory", "not enough memory")
 """Parts of the messages by which Python, torch and the system report that memory ran out in a cell."""

@@ -12,7 +12,7 @@ from course.grading.execution.task import Limits
 from course.syllabus import TOPICS
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
-"""Matches the call that trains a model, with the name of its task."""
+"""A pattern for the call that trains a model, with the name of its task."""
 
 
 MOST_TRAININGS = 8

@@ -24,7 +24,7 @@ from traitlets.config.loader import DeferredConfigString
 from course.grading.kernels.protocol import BUSY_SINCE
 
 USUAL = re.compile(r"--HistoryManager\.(enabled|hist_file)=(.*)")
-"""Matches the options that nbclient and this package give a kernel after its connection file."""
+"""A pattern for the options that nbclient and this package give a kernel after its connection file."""
 
 
 class OutStream(iostream.OutStream):

@@ -74,7 +74,7 @@ class Watch:
         return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
 
     def measure(self) -> None:
-        """Record what is used now, at the start, because the first cell may end the notebook, and before a kill."""
+        """Record what is used now: at the start, as the first cell may end the notebook, and just before a kill."""
         pids = list(self.living())
         self.usage.cpu = max(self.usage.cpu, cpu_seconds(pids))
         self._weigh(pids)

@@ -248,7 +248,7 @@ def cold_kernel(order: Order) -> Handle:
 
 
 def _import_path() -> str:
-    """Return a `PYTHONPATH` on which a subprocess finds the course, without relative paths."""
+    """Return a `PYTHONPATH` with the course, and without relative paths, which would name a notebook's folder."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     places = [*(place for place in given if Path(place).is_absolute()), str(Path(course.__file__).parents[1])]
     return os.pathsep.join(dict.fromkeys(places))
