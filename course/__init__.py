@@ -1,7 +1,7 @@
-"""Sequence models, from Markov n-grams to GPT, BERT and state spaces: everything a notebook of the course needs.
+"""Sequence models, from Markov n-grams to GPT, BERT and state spaces: everything that the course's notebooks import.
 
 `check(name, answer)`, `hint(name)`, `predict(name)`, `rubric(name)`, `progress()`, `fit(name, model, train)`,
-`device()`, `seed()`, `set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded when it is first used.
+`device()`, `seed()`, `set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded at first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m course ...` is `course ...`."""
+"""Run the command line as `python -m course ...`, the same as `course ...`."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""The command line: `course ...`, the same as `python -m course ...`.
+"""Define the command line: `course ...`, the same as `python -m course ...`.
 
-One function a command. Each reads its arguments and hands them to the module of `course.grading` that does the
-work, imported there and then, so that `course list` does not wait for torch.
+There is one function for each command. It reads the arguments and calls the module of `course.grading` that does the
+work. That module is imported in the function, so that `course list` does not wait for torch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
+    """Run one command and return its exit status: 0 done, 1 done with complaints, 2 impossible as requested."""
     arguments = _parser().parse_args(argv)
     _see_to_streams()
     _say_what_takes_long(arguments.command)
@@ -42,13 +42,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _status(arguments, resume)
     except KeyboardInterrupt as stop:
         for number in ENDING:
-            signal.signal(number, signal.SIG_IGN)  # it ends already; Python takes any other handler away on the way
+            signal.signal(number, signal.SIG_IGN)  # the process is ending, and Python resets other handlers
         _tell(f"course {arguments.command}: stopped{resume}")
         return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
 
 
 def _status(arguments: argparse.Namespace, resume: str) -> int:
-    """Run the command; what it could not do is told in a sentence, with `resume` where it can go on from there."""
+    """Run the command. Print an error as a sentence, with `resume` if the next run can continue."""
     run: Run = arguments.run
     try:
         _demand_posix(arguments.command)
@@ -67,9 +67,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
                 raise
             _tell(f"course {arguments.command}: this is the student edition, which {_lacks(arguments.command)}")
             return 2
-        what = (
-            f'{missing.name}, which is not installed. Run pip install "sequence-course[grading]"'  # as cmd quotes, too
-        )
+        what = f'{missing.name}, which is not installed. Run pip install "sequence-course[grading]"'  # quotes for cmd
         _tell(f"course {arguments.command}: this needs {what}")
         return 2
     except BrokenPipeError:
@@ -84,17 +82,17 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
             return 2
         if not isinstance(error, OSError):
             raise
-        where = f"{error.filename}: " if error.filename else ""  # a folder where a file should be, and the like
+        where = f"{error.filename}: " if error.filename else ""  # such as a folder in place of a file
         _tell(f"course {arguments.command}: {where}{error.strerror or error}")
         return 2
 
 
 POSIX_ONLY = frozenset({"attempts", "demo", "export", "grade", "release", "report"})
-"""Commands that need what Windows does not have, in their own code or in the grading they rest on."""
+"""Commands that need what Windows lacks, in their own code or in the grading that they use."""
 
 
 def _demand_posix(command: str) -> None:
-    """Refuse on Windows what does not run there; the student edition says that it lacks the command.
+    """Refuse commands that do not run on Windows. In the student edition they fail later, with a message about it.
 
     Raises:
         Problem: this is Windows, and the command is one of `POSIX_ONLY`.
@@ -104,7 +102,7 @@ def _demand_posix(command: str) -> None:
 
 
 def _lacks(command: str) -> str:
-    """Why a command is none of the student edition's, and what to do instead."""
+    """Return why the student edition lacks a command, and what to do instead."""
     from course.syllabus import SOURCE
 
     whole = f"The whole course is at {SOURCE}"
@@ -116,9 +114,9 @@ def _lacks(command: str) -> str:
 
 
 def _see_to_streams() -> None:
-    """Who starts a command may have closed what it reads and writes: what it opens next must not take their place.
+    """Open /dev/null for standard streams that the caller has closed, so that no later file takes their descriptors.
 
-    A terminal, or a file on Windows, that knows no ✓ gets a question mark.
+    A terminal, or a file on Windows, whose encoding lacks ✓ gets a question mark.
     """
     for descriptor in range(3):
         try:
@@ -131,11 +129,11 @@ def _see_to_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader's, of what it raises as well
+    logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader logs here what it also raises
 
 
 def _say_what_takes_long(command: str) -> None:
-    """Write what the package logs of its own progress to standard error, with the command before it."""
+    """Write the package's log of its progress to standard error, with the command as a prefix."""
     handler = logging.StreamHandler()
     handler.setLevel(logging.INFO)
     handler.setFormatter(logging.Formatter(f"course {command}: %(message)s"))
@@ -145,10 +143,10 @@ def _say_what_takes_long(command: str) -> None:
 
 
 def _log_into(file: Path) -> None:
-    """Append all that the package logs to `file`, named by module, for whoever runs a grader.
+    """Append the package's log to `file`, with the name of each module, for operators.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     handler = logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(name)s: %(message)s"))
@@ -158,13 +156,13 @@ def _log_into(file: Path) -> None:
 
 
 def _tell(sentence: str) -> None:
-    """Say it on standard error, if anybody is left to hear it."""
+    """Print a sentence on standard error, and ignore a closed stream."""
     with contextlib.suppress(OSError, ValueError):
         print(sentence, file=sys.stderr, flush=True)
 
 
 def _say_no_more() -> None:
-    """What stands in the buffer of standard output goes nowhere: it cannot be written, or nobody reads it."""
+    """Discard the buffer of standard output if it cannot be written, because its reader is gone or the disk is full."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         return
@@ -233,7 +231,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 
 def _uses(root: Path, topic: Topic) -> dict[str, str]:
-    """Which cells use each exercise, for an instructor who may drop it; students learn nothing of that."""
+    """Return the cells that use each exercise, for an instructor who may drop it. Students do not see this."""
     if find_spec("course.hidden") is None:
         return {}
     from course.grading.authoring.source import current
@@ -244,7 +242,7 @@ def _uses(root: Path, topic: Topic) -> dict[str, str]:
 
 
 def _say_what_is_older(root: Path, topics: Sequence[Topic], command: str) -> None:
-    """Print which of an instructor's sources are older than ours."""
+    """Print which of an instructor's sources are older than the original ones."""
     from course.grading.release.own_sources import older_than_ours
 
     for note in older_than_ours(root, topics) if (root / FILE).is_file() else ():
@@ -362,7 +360,7 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def _export_feedback(arguments: argparse.Namespace, topics: Sequence[Topic]) -> int:
-    """Write a zip of feedback for each of the topics."""
+    """Write a zip of feedback for each topic."""
     from course.grading.export.feedback import PLATFORMS, export_feedback
 
     if arguments.platform not in PLATFORMS:
@@ -417,7 +415,7 @@ def lint(arguments: argparse.Namespace) -> int:
 
 
 def _complain(topics: Sequence[Topic]) -> int:
-    """Print what there is to mend in the notebooks of `topics`; 1 if there is anything."""
+    """Print the faults in the notebooks of `topics`. Return 1 if there are any, else 0."""
     from course.grading.release.lint import lint_topic
 
     if not topics:
@@ -466,7 +464,7 @@ def submit(arguments: argparse.Namespace) -> int:
 
 
 def _topics(names: Sequence[str]) -> list[Topic]:
-    """The topics called `names`, in syllabus order; all of them when none is named."""
+    """Return the topics called `names`, in syllabus order, or all topics without names."""
     from course.grading.catalogue import topic_called
     from course.syllabus import TOPICS
 
@@ -475,7 +473,7 @@ def _topics(names: Sequence[str]) -> list[Topic]:
 
 
 def _all(things: Sequence[T], work: Callable[[T], int]) -> int:
-    """Work on one after the other, with a blank line between what is said of each; the worst of their statuses."""
+    """Process one thing after the other, with blank lines between their output. Return the worst status."""
     worst = 0
     for place, thing in enumerate(things):
         if place:
@@ -485,14 +483,14 @@ def _all(things: Sequence[T], work: Callable[[T], int]) -> int:
 
 
 def _count(text: str) -> int:
-    """A whole number, 1 or more."""
+    """Parse a whole number, 1 or more."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
 
 def _days(text: str) -> float:
-    """A number of days, 0 or more."""
+    """Parse a number of days, 0 or more."""
     try:
         number = float(text)
     except ValueError:
@@ -503,7 +501,7 @@ def _days(text: str) -> float:
 
 
 def _share(text: str) -> float:
-    """A share of a class, as `5%` or `0.05`."""
+    """Parse a share of a class, such as `5%` or `0.05`."""
     try:
         number = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
     except ValueError:
@@ -693,7 +691,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "source": (source, _editing),
     "wheel": (wheel, _packing),
 }
-"""What each command runs, and what declares its arguments."""
+"""The function that runs each command, and the one that declares its arguments."""
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What the editions of this package hold: the student's wheel, and what a graded notebook's kernel imports.
+"""Say which files the editions of this package contain: the student's wheel, and the package in a graded kernel.
 
 Both have the notebook's side (`check`, `fit`, data, plots, the judge), and answer keys in place of references and
-hidden tests. Of the grading machine the wheel has what `course list`, `course doctor` and `course submit` need, and a
-kernel what forks and confines it, too. A wheel also has the released notebooks. This is the only place that says so.
+hidden tests. Of the grading part the wheel has what `course list`, `course doctor` and `course submit` need, and a
+kernel also what forks and sandboxes it. A wheel also has the released notebooks. No other module decides this.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from pathlib import PurePath
 
 SOLUTIONS = ("reference", "hidden")
-"""Folders that answer the exercises: in no edition."""
+"""Folders with solutions, which no edition contains."""
 
 KEYS = "keys"
 """The folder of answer keys, which are made for an edition and not copied."""
 
 NOTEBOOKS = "notebooks"
-"""The folder of released notebooks in a wheel, which `course start` copies; a kernel needs none."""
+"""The folder of released notebooks in a wheel, for `course start`. A kernel needs none."""
 
 GRADING = "grading"
 
@@ -26,20 +26,20 @@ STUDENTS = frozenset(
         *("intake", "machine", "sandbox"),
     }
 )
-"""Files and folders of the grading machine in the student's wheel."""
+"""Files and folders of the grading part in the student's wheel."""
 
 KERNELS = STUDENTS | {"kernels"}
-"""Those in a graded notebook's kernel."""
+"""Files and folders of the grading part in a graded notebook's kernel."""
 
 GRADERS_ENTRY_POINTS = ("jupyter_client.kernel_provisioners",)
-"""Entry points of the package that lead to what the wheel does not hold."""
+"""Entry points of the package that lead to code which the wheel lacks."""
 
 
 def is_held(path: PurePath, grading: frozenset[str]) -> bool:
-    """Whether an edition takes over a file of the package; `grading` is its part of the grading machine.
+    """Return whether an edition contains a file of the package. `grading` is its share of the grading part.
 
     Args:
-        path: as seen from the package.
+        path: relative to the package.
     """
     first, *below = path.parts
     if first in (*SOLUTIONS, KEYS, NOTEBOOKS) or path.name == "README.md" or "__pycache__" in path.parts:

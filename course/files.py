@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and that several graders share."""
+"""Write files atomically, and share them among several graders."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes, by_way_of: Path | None = None) -> None:
-    """Writes a file whole or not at all: until it is whole, it lies hidden beside `path`, or in another folder."""
+    """Write a file atomically, by way of a hidden file beside `path` or in the folder `by_way_of`."""
     with whole(path, by_way_of) as unfinished:
         unfinished.write_bytes(content)
 
 
 def is_shared(folder: Path) -> bool:
-    """Whether the group of a folder may write into it."""
+    """Return whether the group of a folder may write into it."""
     return bool(folder.stat().st_mode & stat.S_IWGRP)
 
 
 def share_with_group(folder: Path) -> None:
-    """Let the group read and write all that this process makes from now on, if it may write into `folder`.
+    """Let the group read and write every file that this process creates from now on, if it may write into `folder`.
 
-    The processes that this one starts do the same.
+    Child processes do the same.
     """
     if is_shared(folder):
         os.umask(os.umask(0o077) & ~stat.S_IRWXG)
 
 
 def share_database(path: Path) -> None:
-    """Let the group of a folder write a database in it, too, if this process may decide that.
+    """Let a folder's group write a database in it, if this process may change its mode.
 
-    SQLite makes one that its owner alone may write, whatever the umask, and gives its other files the same rights.
+    SQLite makes files that only the owner may write, whatever the umask, and gives its side files the same mode.
     """
     with contextlib.suppress(OSError):
         mode = path.stat().st_mode
@@ -43,9 +43,9 @@ def share_database(path: Path) -> None:
 
 @contextlib.contextmanager
 def whole(path: Path, by_way_of: Path | None = None) -> Iterator[Path]:
-    """Where to write what takes the place of the file at `path` in one step, once the `with` block has come to its end.
+    """Yield a temporary path whose file replaces the one at `path` in one step at the end of the `with` block.
 
-    What fails leaves the file as it was. What is no file (`/dev/stdout`) is written to as it is.
+    After an error the file at `path` is unchanged. Anything but a regular file (`/dev/stdout`) is written directly.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
@@ -60,5 +60,5 @@ def whole(path: Path, by_way_of: Path | None = None) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(unfinished)):
-            error.filename = str(path)  # a full disk is not said by name
+            error.filename = str(path)  # the error of a full disk names no file
         raise

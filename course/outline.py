@@ -1,8 +1,8 @@
-"""An instructor's course: the topics they chose, with points, due dates and a late policy, from their `course.toml`.
+"""Read an instructor's `course.toml`: the topics they chose, with points, due dates and a late policy.
 
 The nearest folder at or above the working folder that holds `course.toml` beside `nbgrader_config.py` is the course.
-A student edition made for it carries that file within the package, and looks nowhere else. Without either, the course
-is ours, as the syllabus has it.
+A student edition for that course contains the file within the package, and looks nowhere else. Without either, the
+course is the original one, as the syllabus has it.
 """
 
 from __future__ import annotations
@@ -22,60 +22,60 @@ from zoneinfo import ZoneInfo, available_timezones
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
-"""Where a student edition has the outline of the course it was made for."""
+"""The place of the outline in a student edition, for the course it was made for."""
 
 FollowThrough = Literal["lose", "keep"]
-"""What becomes of the points of an answer that is right but for an earlier mistake."""
+"""What happens to the points of an answer that is right except for an earlier mistake."""
 
 AllWithoutPoints = Literal["optional", "drop"]
 WithoutPoints = AllWithoutPoints | tuple[str, ...]
-"""What becomes of exercises with 0 points: they are marked as optional, or leave the notebook.
+"""What happens to exercises with 0 points: they are marked as optional, or removed from the notebook.
 
-A list names the exercises that leave, or topics of which all leave that have no points.
+A list names the exercises to remove, or topics whose exercises without points are all removed.
 """
 
 Assistants = Literal["allowed", "tutor", "not at all"]
-"""What AI assistants may do for students, as their instructor asks."""
+"""What AI assistants may do for students, according to their instructor."""
 
 RULES: dict[str, tuple[str, ...]] = {
     "follow_through": get_args(FollowThrough),
     "without_points": get_args(AllWithoutPoints),
 }
-"""The rules of `[grading]`, each with what it may be."""
+"""The rules of `[grading]`, each with its possible values."""
 
 SETTINGS = {"assistants": get_args(Assistants), **RULES}
-"""All settings that are one of a few words."""
+"""All settings whose value is one of a few words."""
 
 KINDS = ("exercise", "question")
-"""What an instructor's own topic may hold."""
+"""Kinds of items in an instructor's own topic."""
 
 QUESTIONS = (1, 2, 3)
-"""The written questions of each of our topics, of which a class gets one."""
+"""The numbers of the written questions of each original topic, of which a class gets one."""
 
 DATE = "Write a date with time and time zone, such as due = 2027-01-31T23:59:00+01:00, without quotes"
-"""How a due date is written."""
+"""Advice on the form of a due date."""
 
 LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
-"""How an extension is written."""
+"""Advice on the form of an extension."""
 
 LONGEST = timedelta(days=366)
-"""The longest extension."""
+"""The longest possible extension."""
 
 PUBLIC = ("title", "late", "grading", "topics")
-"""What students get of a `course.toml`: nothing that is said of single students."""
+"""The parts of a `course.toml` that students get, without anything about single students."""
 
 _FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
 
 
 class Faulty(ValueError):
-    """A `course.toml` says something impossible; the message says what, where, and what to do."""
+    """A `course.toml` says something impossible. The message says what, where, and what to do."""
 
 
 @dataclass(frozen=True)
 class Late:
-    """What a late submission loses: so many percent of its score for every day begun after the hours of grace.
+    """The loss of a late submission: a percentage of its score for every day begun after the hours of grace.
 
-    `time_zone`, such as `Europe/Berlin`, says whose clock counts the days; without one it is that of this machine.
+    `time_zone`, such as `Europe/Berlin`, counts the days. Without one it is this machine's.
     """
 
     percent_per_day: float = 0.0
@@ -84,14 +84,14 @@ class Late:
     time_zone: str = ""
 
     def seconds(self, due: datetime, came: datetime) -> float:
-        """Return the seconds from `due` to `came`, both with a zone; an hour by which clocks go back does not count."""
+        """Return the seconds from `due` to `came`, both with a zone, without the hour by which clocks may go back."""
         late, zone = came - due, ZoneInfo(self.time_zone) if self.time_zone else None
-        with suppress(OverflowError):  # a time stamp of the first or the last day that there is
+        with suppress(OverflowError):  # dates near the limits of datetime
             late = min(late, came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None))
         return late.total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
-        """The points that `score` loses when the work came `seconds` late."""
+        """Return the points that `score` loses for work that came `seconds` late."""
         seconds -= self.grace_hours * 3600
         days = -(-seconds // 86400) if seconds > 0 else 0
         return score * min(self.percent_per_day * days, self.most_percent) / 100
@@ -99,10 +99,10 @@ class Late:
 
 @dataclass(frozen=True)
 class Choice:
-    """A topic as `course.toml` has it.
+    """A topic in `course.toml`.
 
-    `title`, `lecture`, `builds_on` (folders of topics) and `items` are those of a topic of the instructor's own.
-    `question` is which of our three written questions the class gets.
+    `title`, `lecture`, `builds_on` (folders of topics) and `items` describe an instructor's own topic.
+    `question` is the number of the written question that the class gets in an original topic.
     """
 
     folder: str
@@ -116,18 +116,18 @@ class Choice:
 
     @property
     def number(self) -> int:
-        """Its place in the course: 3 of `03_rnn`."""
+        """Return its number in the course: 3 of `03_rnn`."""
         return int(self.folder[:2])
 
     @property
     def name(self) -> str:
-        """What it is called in code: `rnn` of `03_rnn`."""
+        """Return its name in code: `rnn` of `03_rnn`."""
         return self.folder[3:]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Students who hand in together: `members` by their ids, in `topics` by their folders."""
+    """Students who submit together: `members` by their ids, in `topics` by their folders."""
 
     name: str
     members: tuple[str, ...]
@@ -136,9 +136,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A line of a rubric: what it says, and the points that it gives, or takes from full points where negative.
+    """A line of a rubric: its text, and the points that it gives, or, if negative, takes from full points.
 
-    Of the criteria of one `group`, an answer meets one.
+    Criteria of one `group` exclude each other: an answer meets one of them.
     """
 
     text: str
@@ -147,20 +147,20 @@ class Criterion:
 
     @property
     def wording(self) -> str:
-        """What students read of it in the comment."""
+        """Return the text that students read in the comment."""
         return f"{self.group}: {self.text}" if self.group else self.text
 
 
 Rubric = tuple[Criterion, ...]
-"""The criteria of a written question, in the order in which a grader sees them."""
+"""The criteria of a written question, in the order of display to a grader."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A `course.toml`: `path` is the file, `choices` its topics by folder, and most others are its rules.
+    """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
-    `extensions` are the times by which single students may be later, by student and topic. `groups` hand in together.
-    `rubrics` are those of written questions, by topic and question.
+    `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
+    written questions, by topic and question.
     """
 
     path: Path
@@ -176,47 +176,47 @@ class Outline:
 
     @property
     def carried(self) -> bool:
-        """Whether this is the copy in a student edition."""
+        """Return whether this is the copy in a student edition."""
         return self.path == CARRIED
 
     def drops(self, folder: str, exercise: str) -> bool:
-        """Whether an exercise of a topic leaves the notebook if it has 0 points."""
+        """Return whether an exercise of a topic leaves the notebook if it has 0 points."""
         rule = self.without_points
         return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
 
     def own_folder(self, folder: str) -> Path:
-        """Where the notebook and the hidden tests of an instructor's own topic are."""
+        """Return the folder with the notebook and the hidden tests of an instructor's own topic."""
         return self.path.parent / "exercises" / folder
 
     def extended(self, folder: str) -> dict[str, timedelta]:
-        """The extensions for a topic, by student."""
+        """Return the extensions for a topic, by student."""
         return {student: by[folder] for student, by in self.extensions.items() if folder in by}
 
     def extended_due(self, folder: str) -> dict[str, datetime]:
-        """When a topic is due for those with an extension, by student; nothing where it has no due date."""
+        """Return the due dates of students with an extension for a topic, or nothing if it has no due date."""
         due = self.choices[folder].due if folder in self.choices else None
         return {student: due + longer for student, longer in self.extended(folder).items()} if due else {}
 
     def students_named(self, folder: str) -> set[str]:
-        """The students of whom the file says something that concerns a topic."""
+        """Return the students that the extensions or groups for a topic name."""
         members = {student for group in self.groups_in(folder) for student in group.members}
         return members | self.extended(folder).keys()
 
     def groups_in(self, folder: str) -> list[Group]:
-        """The groups that hand in a topic together."""
+        """Return the groups that submit a topic together."""
         return [group for group in self.groups if folder in group.topics]
 
     def for_students(self) -> bytes:
-        """The file as students get it, without what is said of single students."""
+        """Return the file's content for students, without anything about single students."""
         values = tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
         return "".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values).encode()
 
 
 def find_outline(start: Path | None = None) -> Outline | None:
-    """The outline that counts here (see above), or None when the course is ours.
+    """Return the outline of this course (see above), or None for the original course.
 
     Raises:
-        Faulty: there is one, and it cannot be followed.
+        Faulty: the outline is invalid.
     """
     if CARRIED.is_file():
         return read_outline(CARRIED)
@@ -228,10 +228,10 @@ def find_outline(start: Path | None = None) -> Outline | None:
 
 
 def read_outline(path: Path) -> Outline:
-    """The outline in the file at `path`.
+    """Read the outline in the file at `path`.
 
     Raises:
-        Faulty: it is no TOML, or something in it is unknown or impossible.
+        Faulty: the file is not TOML, or contains something unknown or impossible.
     """
     try:
         values = _tables(path.read_text(encoding="utf-8-sig"))
@@ -260,7 +260,7 @@ def read_outline(path: Path) -> Outline:
 
 
 def _tables(text: str) -> dict[str, Any]:
-    """What the file says; where it is no TOML, the line that is at fault is shown."""
+    """Parse the file's text. If it is not TOML, raise Faulty with the line at fault."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -289,13 +289,13 @@ def _late(values: dict[str, Any]) -> Late:
 
 
 def _demand_zone(name: str) -> None:
-    """Raise Faulty unless `name` is a time zone, or this machine, as many with Windows, knows none."""
+    """Raise Faulty unless `name` is a time zone, or this machine knows no time zones, as on Windows."""
     if (known := available_timezones()) and name not in known:
         raise Faulty(f'[late] time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
 
 
 def _rules(values: dict[str, Any]) -> dict[str, Any]:
-    """What `[grading]` sets, by the name of the field of `Outline`."""
+    """Return the settings of `[grading]`, by the name of the field of `Outline`."""
     _only(values, RULES, "[grading]")
     dropped = values.get("without_points")
     if isinstance(dropped, list) and all(isinstance(name, str) for name in dropped):
@@ -315,7 +315,7 @@ def _assistants(values: dict[str, Any]) -> Assistants:
 
 
 def _either(name: str) -> str:
-    """What a setting may be, for sentences."""
+    """Return the possible values of a setting, for messages."""
     return " or ".join(f'"{setting}"' for setting in SETTINGS[name])
 
 
@@ -324,7 +324,7 @@ def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict
 
 
 def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, timedelta]:
-    """The times by which a student may be later."""
+    """Return a student's extensions by topic."""
     where = f"[extensions] {student}"
     if not isinstance(by_topic, dict):
         example = f'{{ "{min(topics)}" = "3 days" }}'
@@ -344,7 +344,7 @@ def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, 
 
 
 def _groups(values: dict[str, Any], topics: Iterable[str]) -> tuple[Group, ...]:
-    """The groups; nobody is in two that hand in the same topic."""
+    """Return the groups. Raise Faulty if a student is in two groups for the same topic."""
     groups = tuple(_group(name, said, topics) for name, said in values.items())
     places: dict[tuple[str, str], str] = {}
     for group in groups:
@@ -371,7 +371,7 @@ def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
 
 
 def _is_a_name(said: Any) -> bool:
-    """Whether something can be the name of a student's folder."""
+    """Return whether a value can be the name of a student's folder."""
     return isinstance(said, str) and bool(said) and "/" not in said and not said.startswith(".")
 
 
@@ -387,7 +387,7 @@ def _rubrics(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[st
 
 
 def _rubric(said: Any, where: str) -> Rubric:
-    """The criteria of one question, of which no two read the same."""
+    """Return the criteria of one question. Raise Faulty if two have the same text."""
     if not isinstance(said, list) or not said or not all(isinstance(one, dict) for one in said):
         raise Faulty(f'{where} must be a list of criteria, such as {{ points = 1, text = "Names the scale." }}')
     criteria = tuple(_criterion(one, f"{where}, criterion {number},") for number, one in enumerate(said, 1))
@@ -458,7 +458,7 @@ def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _points(value: Any, whose: str) -> float:
-    """A number of points in quarters; a whole number stays one, as the names of results hold it."""
+    """Return a number of points in quarters. A whole number stays an int, because results' names contain it."""
     if type(value) not in (int, float) or not 0 <= value < float("inf") or value * 4 % 1:
         said = "no points" if value is None else f"{value!r} points"
         raise Faulty(f"{whose} has {said}. Write a number of 0 or more, in steps of 0.25")
@@ -486,7 +486,7 @@ def _only(values: dict[str, Any], known: Iterable[str], where: str) -> None:
 
 
 def _toml(value: Any) -> str:
-    """A value of a `course.toml` as TOML has it, on one line."""
+    """Return a value of a `course.toml` as TOML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_toml(name)} = {_toml(one)}" for name, one in value.items()) + "}"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Source text as statements: a module's, or a student's cell, whatever was written there."""
+"""Parse source text into statements: a module's, or a student's cell, which may contain anything."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
 """The two lines that nbgrader puts in place of a solution."""
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
-"""What reading somebody's code may end with."""
+"""Errors that parsing a student's code may raise."""
 
 _MAGIC = re.compile(r"^([ \t]*)(?:(?:\w[\w, ]*=[ \t]*)?[%!](?:.*\\\n)*.*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$", re.MULTILINE)
-"""`%time f()`, `!ls`, `files = !ls`, `?f` and `f??`, each on a line of its own; a backslash at its end
-goes on with the next."""
+"""IPython's syntax on a line of its own: `%time f()`, `!ls`, `files = !ls`, `?f` and `f??`. A backslash at its end
+continues it on the next line."""
 
 
 def tree(source: str | bytes) -> ast.Module:
-    """The statements of a module that reads so.
+    """Parse the source of a module.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: `source` is no Python, or too much of it.
+        SyntaxError, ValueError, RecursionError, MemoryError: `source` is not valid Python, or too large.
     """
     try:
         return ast.parse(source)
-    except SystemError:  # Python before 3.11.8, when collected garbage has something parsed meanwhile (gh-106905)
+    except SystemError:  # Python before 3.11.8, if the garbage collector parses code meanwhile (gh-106905)
         return ast.parse(source)
 
 
 def is_stub(source: str) -> bool:
-    """Whether it is as it was given out: nothing written yet."""
+    """Return whether a solution cell is unchanged since its release."""
     lines = [line.strip() for line in source.splitlines()]
     return MARK in lines and STUB in lines
 
 
 def parsed(source: str) -> ast.Module | None:
-    """A cell's code, magics passed over, every line at its number; None where it is no Python."""
+    """Parse a cell's code with magics removed and line numbers kept. Return None if it is not valid Python."""
     for reading in (str, _without_magics):
         try:
             return tree(reading(source))
@@ -62,5 +62,5 @@ def _defined_by(statement: ast.stmt) -> set[str]:
 
 
 def _without_magics(source: str) -> str:
-    """The same lines, with `pass` for what only IPython understands."""
+    """Replace lines that only IPython understands by `pass`."""
     return _MAGIC.sub(lambda magic: f"{magic[1]}pass" + "\n" * magic[0].count("\n"), source)

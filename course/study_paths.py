@@ -1,4 +1,4 @@
-"""Two volumes, and three paths through them for somebody who has six weeks.
+"""Define two volumes, and three paths through them for a student with six weeks.
 
 `course new` takes their names in place of topics. The course map, the list of notebooks and README show them.
 """
@@ -13,7 +13,7 @@ from course.syllabus import OURS, Topic
 
 @dataclass(frozen=True)
 class Volume:
-    """Topics of ours from number `first` to `last`; `about` names what they teach."""
+    """The original topics from number `first` to `last`. `about` names what they teach."""
 
     name: str
     title: str
@@ -22,15 +22,15 @@ class Volume:
     last: int
 
     def holds(self, topic: Topic) -> bool:
-        """Whether `topic` is one of its topics; an instructor's own topic is in no volume."""
+        """Return whether `topic` is in this volume. An instructor's own topic is in none."""
         return not topic.own and self.first <= topic.number <= self.last
 
 
 @dataclass(frozen=True)
 class StudyPath:
-    """Topics for six weeks: the folders for each week, in order; `aim` says where the path ends.
+    """Topics for six weeks: the folders for each week, in order. `aim` says where the path ends.
 
-    What a path takes further and leaves out, `left_out` finds in the syllabus.
+    `left_out` finds the topics that a path builds on without including them.
     """
 
     name: str
@@ -40,11 +40,11 @@ class StudyPath:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders of its topics, from the first week to the last."""
+        """Return the folders of its topics, from the first week to the last."""
         return tuple(folder for week in self.weeks for folder in week)
 
     def holds(self, topic: Topic) -> bool:
-        """Whether `topic` is one of its topics."""
+        """Return whether `topic` is on this path."""
         return topic.folder in self.folders
 
 
@@ -96,11 +96,11 @@ PATHS = (
 )
 
 PRESETS: dict[str, Volume | StudyPath] = {preset.name: preset for preset in (*VOLUMES, *PATHS)}
-"""What may stand for several topics at the shell, by name."""
+"""Names at the command line that stand for several topics."""
 
 
 def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
-    """The topics that `topic` takes further: those it names, else the one of ours before it, if it is ours, too."""
+    """Return the topics that `topic` continues: those it names, or else the original one before it."""
     earlier = [other for other in topics if other.number < topic.number]
     named = tuple(other for other in earlier if other.name in topic.builds_on)
     ours = [other for other in earlier if not other.own and not topic.own]
@@ -108,17 +108,17 @@ def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
 
 
 def left_out(chosen: Sequence[Topic], topics: Sequence[Topic] = OURS) -> list[Topic]:
-    """Those of `topics` that a chosen topic takes further and that are not chosen, in order."""
+    """Return those of `topics` that a chosen topic continues and that are not chosen, in order."""
     needed = {other.name for topic in chosen for other in foundations(topic, topics)}
     return [topic for topic in topics if topic.name in needed - {one.name for one in chosen}]
 
 
 def volumes_of(topics: Sequence[Topic]) -> tuple[Volume, ...]:
-    """The volumes that `topics` come from."""
+    """Return the volumes that contain `topics`."""
     return tuple(volume for volume in VOLUMES if any(map(volume.holds, topics)))
 
 
 def paths_through(topics: Sequence[Topic]) -> tuple[StudyPath, ...]:
-    """All paths where no topic of ours is missing, else none: a class that left topics out has a way of its own."""
+    """Return all paths if the course has every original topic, else none, because a smaller course has its own way."""
     here = {topic.folder for topic in topics}
     return PATHS if all(topic.folder in here for topic in OURS) else ()

@@ -11,16 +11,16 @@ from course.outline import Choice, Faulty, Outline, Rubric, find_outline
 from course.outline import FollowThrough as FollowThrough
 
 SOURCE = "https://github.com/sequence-course/sequence-course"
-"""The one public address of the course; badges, links and the Colab install are made from it."""
+"""The public address of the course, from which badges, links and the Colab installation are made."""
 
 BRANCH = "main"
-"""The branch of it that they lead to."""
+"""The branch that those links use."""
 
 Kind = Literal["exercise", "task", "question"]
 
 
 class Unknown(KeyError):
-    """Nothing has that name; the message is shown as it is, where a KeyError would put it in quotes."""
+    """No item or topic has that name. The message is shown as it is, without KeyError's quotes."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -28,10 +28,10 @@ class Unknown(KeyError):
 
 @dataclass(frozen=True)
 class Budget:
-    """What `fit` may spend on a training task.
+    """The limits of `fit` for a training task.
 
-    `cpu` and `gpu` count training examples seen. `seconds`, of processor time on a CPU, are only a cap, for a machine
-    that is far too slow.
+    `cpu` and `gpu` count training examples. `seconds` (processor time on a CPU) only stop a machine that is far too
+    slow.
     """
 
     cpu: int
@@ -40,13 +40,13 @@ class Budget:
 
     @property
     def wall(self) -> float:
-        """Seconds on the clock after which every training ends: its loop sleeps, or the machine has no time for it."""
+        """Return the elapsed seconds that end every training, also of a loop that sleeps or on a busy machine."""
         return 5.0 * self.seconds
 
 
 @dataclass(frozen=True)
 class Item:
-    """One graded cell: its name is the nbgrader `grade_id`; `minutes` is what a student should plan for."""
+    """One graded cell. Its name is the nbgrader `grade_id`, and `minutes` the time that a student should plan."""
 
     name: str
     points: float
@@ -59,11 +59,11 @@ class Item:
 class Topic:
     """One notebook: `number` orders it, `name` is its module in `reference` and `show`, its folder in `hidden`.
 
-    `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
-    further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
-    instructor's, with tests in the course's folder, which build on what they name and on nothing else;
-    `predictions` are asked in the notebook, and earn nothing; `question` is which of the three written questions is;
-    `dropped` are items that stand in the notebook's source, and that an instructor has left out of the course.
+    `lecture` is the lecture it belongs to, or empty. `builds_on` names the topics that it continues, unless that is
+    only the topic before. `due` is the instructor's due date. `own` marks topics of the instructor's, with tests in
+    the course's folder, which build only on the topics that they name. `predictions` are asked in the notebook and
+    earn nothing. `question` is the number of the written question in use. `dropped` are items in the notebook's
+    source that an instructor has removed from the course.
     """
 
     number: int
@@ -80,32 +80,32 @@ class Topic:
 
     @property
     def folder(self) -> str:
-        """The nbgrader assignment, e.g. `03_rnn`."""
+        """Return the nbgrader assignment, e.g. `03_rnn`."""
         return f"{self.number:02d}_{self.name}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it may be called: `rnn`, `03_rnn`, `3` or `03`."""
+        """Return its possible names: `rnn`, `03_rnn`, `3` or `03`."""
         return self.name, self.folder, str(self.number), f"{self.number:02d}"
 
     @property
     def named_in(self) -> str:
-        """Where its title and its exercises stand, for sentences."""
+        """Return the name of the place that holds its title and its exercises, for messages."""
         return "course.toml" if self.own else "the syllabus"
 
     @property
     def in_source(self) -> tuple[Item, ...]:
-        """All items that stand in the notebook's source, left out of the course or not."""
+        """Return all items in the notebook's source, including those removed from the course."""
         return (*self.items, *self.dropped)
 
     @property
     def judged(self) -> tuple[Item, ...]:
-        """What the judge grades: all but the questions, which a person reads."""
+        """Return the items that the judge grades: all except the questions, which a person reads."""
         return tuple(item for item in self.items if item.kind != "question")
 
     @property
     def points(self) -> float:
-        """The points of its exercises, in all."""
+        """Return the sum of its exercises' points."""
         return sum(item.points for item in self.items)
 
 
@@ -466,7 +466,7 @@ OURS: tuple[Topic, ...] = (
 
 
 def near(name: str, names: Sequence[str] = ()) -> str:
-    """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
+    """Return ". Did you mean …?" with similar ones of `names` (by default of all exercises), or an empty string."""
     from difflib import get_close_matches
 
     if not names and (topic := _topic(name)):
@@ -480,10 +480,10 @@ def near(name: str, names: Sequence[str] = ()) -> str:
 
 
 def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
-    """The topics of a course, in order: all of `ours`, or those that an instructor's outline names.
+    """Return the topics of a course in order: all of `ours`, or those that an instructor's outline names.
 
     Raises:
-        Faulty: the outline names what there is not, or one name twice.
+        Faulty: the outline names something that does not exist, or one name twice.
     """
     if outline is None:
         return tuple(ours)
@@ -507,7 +507,7 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
 
 
 def _choose(topic: Topic, choice: Choice) -> Topic:
-    """One of our topics with an instructor's points and due date."""
+    """Return an original topic with an instructor's points and due date."""
     where = f"[topics.{topic.folder}]"
     if choice.items or choice.title or choice.builds_on:
         raise Faulty(
@@ -523,7 +523,7 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
 
 
 def _demand_droppable(outline: Outline, topics: Sequence[Topic]) -> None:
-    """Raise Faulty unless `without_points` names topics of the course, and exercises of theirs that have 0 points."""
+    """Raise Faulty unless `without_points` names topics of the course, or exercises in it that have 0 points."""
     points = {item.name: item.points for topic in topics for item in topic.items}
     folders = [topic.folder for topic in topics]
     for name in outline.without_points if isinstance(outline.without_points, tuple) else ():
@@ -535,7 +535,7 @@ def _demand_droppable(outline: Outline, topics: Sequence[Topic]) -> None:
 
 
 def _without(topic: Topic, outline: Outline) -> Topic:
-    """The topic without those of its items of 0 points that the course drops."""
+    """Return the topic without those items of 0 points that the course drops."""
     dropped = tuple(item for item in topic.items if not item.points and outline.drops(topic.folder, item.name))
     kept = tuple(item for item in topic.items if item not in dropped)
     if not kept:
@@ -544,7 +544,7 @@ def _without(topic: Topic, outline: Outline) -> Topic:
 
 
 def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
-    """A topic of the instructor's own."""
+    """Return a topic of the instructor's own."""
     where = f"[topics.{choice.folder}]"
     if not choice.title or not choice.items:
         folders = [topic.folder for topic in ours]
@@ -562,7 +562,7 @@ def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
 
 
 def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:
-    """Raise Faulty unless the course has what a topic builds on, before it."""
+    """Raise Faulty unless the topics that a topic builds on come before it in the course."""
     earlier = [folder for folder in folders if folder < choice.folder]
     for folder in choice.builds_on:
         if folder not in earlier:
@@ -573,7 +573,7 @@ def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:
 
 
 def _demand_fit(rubrics: Mapping[str, Rubric], topic: Topic) -> None:
-    """Raise Faulty unless each rubric is of a written question of the topic, and within its points."""
+    """Raise Faulty unless each rubric belongs to a written question of the topic and stays within its points."""
     questions = {item.name: item.points for item in topic.items if item.kind == "question"}
     for name, rubric in rubrics.items():
         where = f"[rubrics.{topic.folder}] {name}"
@@ -596,20 +596,20 @@ def _distinct(names: Sequence[str], what: str) -> None:
 
 
 OUTLINE = find_outline()
-"""The instructor's `course.toml`, where there is one."""
+"""The instructor's `course.toml`, or None."""
 
 FOLLOW_THROUGH: FollowThrough = OUTLINE.follow_through if OUTLINE is not None else "lose"
-"""What becomes of the points of an answer that is right but for an earlier mistake."""
+"""What happens to the points of an answer that is right except for an earlier mistake."""
 
 TOPICS: tuple[Topic, ...] = chosen(OUTLINE)
 """The topics of this course, in order."""
 
 
 def find_topic(name: str) -> Topic:
-    """The topic called `name`: `rnn`, `03_rnn` or `3`.
+    """Return the topic called `name`: `rnn`, `03_rnn` or `3`.
 
     Raises:
-        Unknown: no topic has that name; the message says which come near, or lists all.
+        Unknown: no topic has that name. The message names similar ones or all.
     """
     if topic := _topic(name):
         return topic
@@ -623,15 +623,15 @@ def _topic(name: str) -> Topic | None:
 
 
 def topic_in(folder: str) -> Topic | None:
-    """The topic whose folder, and nbgrader assignment, is called `folder`, if there is one."""
+    """Return the topic whose folder, the nbgrader assignment, is called `folder`, or None."""
     return next((topic for topic in TOPICS if topic.folder == folder), None)
 
 
 def find_item(name: str) -> tuple[Topic, Item]:
-    """The topic and the item whose `grade_id` is `name`.
+    """Return the topic and the item whose `grade_id` is `name`.
 
     Raises:
-        Unknown: no item has that name; `near` says which may be meant.
+        Unknown: no item has that name. `near` finds similar ones.
     """
     for topic in TOPICS:
         for item in topic.in_source:

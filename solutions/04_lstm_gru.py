@@ -194,7 +194,7 @@ show.lstm_gru.write_the_tape(lstm_cell)
 #
 # The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. If you reset first, $r \odot h$ is $(0.5, 2)$, and $U_n$ turns it into $(2.5, 2)$. If you multiply first, $U_n h$ is $(3, 2)$, and the reset turns it into $(1.5, 2)$.
 #
-# Your lectures disagree about the second point, too. In this notebook, the equations above hold. `check` recognises each of the two differences when it comes alone. If your cell has both, `check` says only that the result is wrong.
+# Your lectures disagree about the second point, too. In this notebook, the equations above hold. `check` recognises each of the two differences, and also both together.
 #
 # ### Exercise: `gru_cell` (about 15 minutes)
 #

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 
 from tests.show.widgets import WIDGETS
 from website.frames import CONTROLS, MIME, player, record_frames, with_frames
@@ -38,6 +40,8 @@ def test_each_widget_moves_without_a_kernel(name: str, monkeypatch: pytest.Monke
     looks = {(frame["text"], *frame["pictures"]) for frame in recorded["frames"]}
     assert len(looks) >= 3, "a page would hardly move"
     page, files = player(recorded, "a")
+    for strip in files.values():
+        assert Image.open(io.BytesIO(strip)).getpixel((0, 0))[3] == 0, "it has a ground"
     assert sum(map(len, files.values())) + len(page) < LIGHT
     assert f'max="{len(recorded["frames"]) - 1}"' in page and recorded["frames"][0]["label"]
 

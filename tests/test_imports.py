@@ -186,6 +186,11 @@ def test_topics_share_only_their_scaffolds() -> None:
                 assert module[0] == "scaffold", path
 
 
+def test_one_module_knows_how_to_tell_colab() -> None:
+    knowing = [path for path in _modules() if "COLAB_RELEASE_TAG" in path.read_text("utf-8")]
+    assert [_part(path) for path in knowing] == ["surroundings"]
+
+
 def test_notebooks_import_only_what_students_have() -> None:
     allowed = {"course", "torch", "numpy", "matplotlib", "einops", "datasets", "ipywidgets", "safetensors"}
     allowed |= sys.stdlib_module_names

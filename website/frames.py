@@ -128,11 +128,11 @@ def _strip(pictures: list[str]) -> tuple[bytes, int, int]:
     """Return PNG pictures of one size, one below the other as one file, and that size."""
     from PIL import Image
 
-    opened = [Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB") for picture in pictures]
+    opened = [Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA") for picture in pictures]
     width, height = opened[0].size
-    strip = Image.new("RGB", (width, height * len(opened)))
+    strip = Image.new("RGBA", (width, height * len(opened)))
     for number, one in enumerate(opened):
         strip.paste(one, (0, number * height))
     buffer = io.BytesIO()
-    strip.save(buffer, "webp", quality=70, method=4)
+    strip.save(buffer, "webp", lossless=True)
     return buffer.getvalue(), width, height

@@ -138,8 +138,10 @@ def _output(output: NotebookNode, name: str, section: str, pictures: dict[str, b
             picture = data[kind]
             file = f"{name}.{ending}"
             pictures[file] = picture.encode() if ending == "svg" else base64.b64decode(picture)
-            alt = output.get("metadata", {}).get(kind, {}).get("alt") or f"Figure of the section {section}"
-            return f'<p class="figure"><img src="{file}" alt="{html.escape(_plain(alt))}"></p>'
+            about = output.get("metadata", {}).get(kind, {})
+            alt = html.escape(_plain(about.get("alt") or f"Figure of the section {section}"))
+            width = f' width="{about["width"]}"' if "width" in about else ""
+            return f'<p class="figure"><img src="{file}" alt="{alt}"{width}></p>'
     if "text/html" in data:
         return f'<div class="output" tabindex="0">\n{_one_block(data["text/html"])}\n</div>'
     if "text/markdown" in data:

@@ -1,4 +1,4 @@
-"""What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
+"""Building blocks for notebooks: thin layers over torch's own, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
 from .gpt import GPT

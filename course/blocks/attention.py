@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 
 class MultiHeadAttention(nn.Module):
-    """`attend(x_q, x_kv, mask=None)` -> output (B, T, D) and weights (B, h, T, S).
+    """Multi-head attention: `attend(x_q, x_kv, mask=None)` -> output (B, T, D) and weights (B, h, T, S).
 
     W_q, W_k, W_v and W_o are linear layers of width D. The heads share it in equal parts, one after another.
 
@@ -36,7 +36,7 @@ class MultiHeadAttention(nn.Module):
         rotate: Callable[[Tensor], Tensor] | None = None,
         score_bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Queries from x_q (B, T, D), keys and values from x_kv (B, S, D).
+        """Attend with queries from x_q (B, T, D) and keys and values from x_kv (B, S, D).
 
         Args:
             x_q: the words that queries are made of.
@@ -59,7 +59,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
-    """Attention weights (B, h, T, S), as torch's attention over one-hot values that name the keys' positions."""
+    """Return attention weights (B, h, T, S), by torch's attention over one-hot values for the keys' positions."""
     places = torch.eye(k.shape[-2], dtype=k.dtype, device=k.device).expand(*k.shape[:-1], -1)  # (B, h, S, S)
     bias = None if score_bias is None else score_bias.to(q)
     if mask is None:

@@ -48,7 +48,7 @@ class DecoderLayer(nn.Module):
 
 
 class GPT(nn.Module):
-    """`model(ids (B, T), cache=None)` -> logits (B, T, V) and a new cache, as the `GPT` of topic 15.
+    """A GPT: `model(ids (B, T), cache=None)` -> logits (B, T, V) and a new cache, as the `GPT` of topic 15.
 
     Vectors (B, T, D) may stand in place of ids. `embed(ids)` looks up the vectors of tokens.
 
@@ -73,7 +73,7 @@ class GPT(nn.Module):
         return found
 
     def forward(self, ids: Tensor, cache: list[Pair] | None = None) -> tuple[Tensor, list[Pair]]:
-        """Read tokens (B, T), or vectors (B, T, D), behind those in the cache."""
+        """Return logits and a new cache for tokens (B, T), or vectors (B, T, D), that follow those in the cache."""
         x, kept = (ids if ids.dim() == 3 else self.embed(ids)), list[Pair]()
         for number, layer in enumerate(self.layers):
             x, read = layer(x, cache[number] if cache else None)
@@ -81,7 +81,7 @@ class GPT(nn.Module):
         return F.linear(self.norm(x), self.words.weight), kept
 
     def load_published(self, state: Mapping[str, Tensor]) -> GPT:
-        """Copy published weights of the same sizes, in any float dtype; returns self."""
+        """Copy published weights of the same sizes, in any float dtype, and return the model."""
         self.load_state_dict(dict(state))
         return self
 

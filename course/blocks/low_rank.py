@@ -10,7 +10,7 @@ from torch.nn.utils import parametrize
 
 
 class LowRankUpdate(nn.Module):
-    """Adds alpha / r times B A to a weight (out, in). B begins as zero, so that the weight does, too."""
+    """An update of a weight (out, in) by alpha / r times B A. B begins as zero, so the update does, too."""
 
     def __init__(self, weight: Tensor, r: int, alpha: float) -> None:
         super().__init__()
@@ -20,12 +20,12 @@ class LowRankUpdate(nn.Module):
         self.strength = alpha / r
 
     def forward(self, weight: Tensor) -> Tensor:
-        """(out, in) -> (out, in)."""
+        """Return the updated weight: (out, in) -> (out, in)."""
         return torch.addmm(weight, self.up, self.down, alpha=self.strength)
 
 
 def add_low_rank(model: nn.Module, r: int, alpha: float, targets: Collection[str]) -> nn.Module:
-    """Freeze a model and give every linear layer whose last name is in `targets` an update that learns.
+    """Freeze a model and add a trainable update to every linear layer whose last name is in `targets`.
 
     The model is changed in place, and returned.
     """

@@ -1,4 +1,4 @@
-"""A policy over short answers that are written phrase by phrase, as a table: all that topic 18's task needs."""
+"""A policy over short answers of three phrases, as a table, for topic 18's task."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from torch import Tensor, nn
 
 
 class TablePolicy(nn.Module):
-    """`policy(ids (B, T))` -> logits (B, T, V) for the phrase behind each: six numbers for every beginning, say.
+    """A policy: `policy(ids (B, T))` -> logits (B, T, V) for the phrase after each, from a table.
 
-    An answer has three places of V phrases each, behind a first id that is not looked at. So T is at most 4, and
-    behind the third phrase the logits are zeros. The policy begins with the probabilities that it is given.
+    An answer has three places of V phrases each, after a first id that is ignored. So T is at most 4, and after the
+    third phrase the logits are zeros. The policy begins with the given probabilities.
 
     Args:
         log_p: log-probabilities of all answers, (V³,), in the order of their phrases.
 
     Raises:
-        ValueError: they are not as many as three places of V phrases have.
+        ValueError: their number is not that of three places of V phrases.
     """
 
     def __init__(self, log_p: Tensor) -> None:
@@ -25,11 +25,11 @@ class TablePolicy(nn.Module):
         if len(log_p) != V**3:
             raise ValueError(f"{len(log_p)} answers are no three places of as many phrases each")
         third = log_p.detach().float().view(V, V, V)
-        two = third.logsumexp(-1)  # what begins with two phrases, (V, V)
+        two = third.logsumexp(-1)  # answers by their first two phrases, (V, V)
         self.first, self.second, self.third = (nn.Parameter(x.clone()) for x in (two.logsumexp(-1), two, third))
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids (B, T) -> logits (B, T, V)."""
+        """Return logits (B, T, V) for ids (B, T)."""
         B, T = ids.shape
         found = [self.first.expand(B, -1)]
         if T > 1:

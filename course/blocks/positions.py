@@ -1,4 +1,4 @@
-"""Positions of topic 08: sinusoids, for models that add them to their words, and RoPE, for those that rotate."""
+"""Positional encodings of topic 08: sinusoids, which are added to the words, and RoPE, which rotates them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def sinusoids(n_positions: int, d_model: int) -> Tensor:
-    """The sinusoidal table (n_positions, d_model), with sine and cosine of one angle in each pair of columns.
+    """Return the sinusoidal table (n_positions, d_model), with sine and cosine of one angle in each pair of columns.
 
     Raises:
         ValueError: the width is odd.

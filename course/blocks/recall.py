@@ -1,6 +1,6 @@
-"""How a list of pairs becomes a sequence of vectors, in two layouts. What reads the sequence is up to the model.
+"""Convert a list of pairs to a sequence of vectors, in two layouts, for any model that reads the sequence.
 
-Both are called with keys (B, S), values (B, S) and query (B,). The query is a key alone at the last position.
+Both take keys (B, S), values (B, S) and query (B,). The query is a key alone at the last position.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class PairSlots(nn.Module):
         self.values = nn.Embedding(N_VALUES, width)
 
     def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
-        """keys and values (B, S), query (B,), all int64 -> (B, S + 1, D)."""
+        """Return vectors (B, S + 1, D) for keys and values (B, S) and query (B,), all int64."""
         pairs = self.keys(keys) + self.values(values)  # (B, S, D)
         return torch.cat([pairs, self.keys(query)[:, None]], dim=1)
 
@@ -34,6 +34,6 @@ class FlatSlots(nn.Module):
         self.values = nn.Embedding(N_VALUES, width)
 
     def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
-        """keys and values (B, S), query (B,), all int64 -> (B, 2S + 1, D)."""
+        """Return vectors (B, 2S + 1, D) for keys and values (B, S) and query (B,), all int64."""
         symbols = torch.stack([self.keys(keys), self.values(values)], dim=2)  # (B, S, 2, D)
         return torch.cat([symbols.flatten(1, 2), self.keys(query)[:, None]], dim=1)

@@ -1,7 +1,7 @@
-"""Recurrent classifiers to compare with: topic 03's on torch's own layer, and one that is given its cell.
+"""Recurrent classifiers as baselines: topic 03's on torch's own layer, and one that takes its cell as an argument.
 
-Both are called with ids (B, T) and lengths (B,), and give logits (B, classes) from the state after the last real token.
-The weights of a token start as an embedding's do, from N(0, 1).
+Both take ids (B, T) and lengths (B,), and return logits (B, classes) from the state after the last real token. The
+input weights of a token are initialised like an embedding's, from N(0, 1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ElmanClassifier(nn.Module):
         self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """ids (B, T) and lengths (B,), both int64 -> logits (B, classes) of the state at each sequence's last token."""
+        """Return logits (B, classes) of the state at each last token, from int64 ids (B, T) and lengths (B,)."""
         xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         states, _ = self.rnn(xs)
         return self.readout(states[torch.arange(len(ids)), lengths - 1])
@@ -44,7 +44,7 @@ class OneGate(nn.Module):
         self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """ids (B, T) and lengths (B,), both int64 -> logits (B, classes) of the state at each sequence's last token."""
+        """Return logits (B, classes) of the state at each last token, from int64 ids (B, T) and lengths (B,)."""
         xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         h = end = xs.new_zeros(len(ids), self.hidden)
         for t, x in enumerate(xs.unbind(dim=1)):
@@ -54,6 +54,6 @@ class OneGate(nn.Module):
 
 
 def _weights(vocab_size: int, hidden: int, bias: float) -> list[Tensor]:
-    """Weights from the token, from the state, and a bias."""
+    """Return weights for the token, weights for the state, and a bias."""
     recurrent = (2 * torch.rand(hidden, hidden) - 1) / hidden**0.5
     return [torch.randn(hidden, vocab_size), recurrent, torch.full((hidden,), bias)]

@@ -1,4 +1,4 @@
-"""How a playground becomes a sequence of vectors, with one position for each child, in any order."""
+"""Convert a playground to a sequence of vectors, with one position for each child, in any order."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ N_NAMES, N_NUMBERS = 26, 10
 class ChildSlots(nn.Module):
     """The sum of four embeddings for each child, of its name, its number, its friend's and its rival's name: (B, S, D).
 
-    Called with names, numbers, friends and rivals, all (B, S). The three names have tables of their own, because being
-    called k, having k for a friend and having k for a rival are three different things.
+    The arguments are names, numbers, friends and rivals, all (B, S). The three kinds of names have separate tables,
+    because being called k, having k as a friend and having k as a rival are three different facts.
     """
 
     def __init__(self, width: int) -> None:
@@ -20,5 +20,5 @@ class ChildSlots(nn.Module):
         self.numbers = nn.Embedding(N_NUMBERS, width)
 
     def forward(self, names: Tensor, numbers: Tensor, friends: Tensor, rivals: Tensor) -> Tensor:
-        """Four times (B, S), int64 -> (B, S, D)."""
+        """Return vectors (B, S, D) for four int64 tensors (B, S)."""
         return self.names(names) + self.numbers(numbers) + self.friends(friends) + self.rivals(rivals)

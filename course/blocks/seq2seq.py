@@ -1,7 +1,7 @@
-"""A recurrent translator to compare with: topic 05's interface on torch's own GRU layers.
+"""A recurrent translator as a baseline: topic 05's interface on torch's own GRU layers.
 
 All target words are read at once, as in M.-T. Luong et al., "Effective Approaches to Attention-based Neural Machine
-Translation", EMNLP 2015. So attention looks back after the decoder's step, and not before it.
+Translation", EMNLP 2015. So attention comes after the decoder's step, and not before it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .attention import attention_weights
 
 
 class AttentionSeq2Seq(nn.Module):
-    """`model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V). `tgt` ends in eos, and has no sos.
+    """A translator: `model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V). `tgt` has eos and no sos.
 
     Args:
         src_vocab: words of the source.
@@ -22,7 +22,7 @@ class AttentionSeq2Seq(nn.Module):
         embed: width of an embedded word.
         hidden: width of the decoder's state, an even number. Each direction of the encoder has half of it.
         attention: width A in which states and source words are compared. With 0 there is no attention, and the decoder
-            has nothing but the encoder's last states.
+            sees only the encoder's last states.
         pad: the id of padding.
         sos: the id that the decoder begins from.
         eos: the id that ends a sentence.
@@ -55,7 +55,7 @@ class AttentionSeq2Seq(nn.Module):
         self.out = nn.Linear(2 * hidden, tgt_vocab)
 
     def forward(self, src: Tensor, src_lengths: Tensor, tgt: Tensor) -> Tensor:
-        """Teacher forcing: predict each word of `tgt` from those before it."""
+        """Predict each word of `tgt` from those before it (teacher forcing)."""
         words, state = self._understood(src, src_lengths)
         before = F.pad(tgt, (1, -1), value=self.sos)
         logits, _, _ = self._continued(before, state, words, src_lengths)
@@ -63,7 +63,7 @@ class AttentionSeq2Seq(nn.Module):
 
     @torch.no_grad()
     def decode_greedy(self, src: Tensor, src_lengths: Tensor, max_len: int) -> tuple[Tensor, Tensor]:
-        """ids (B, max_len), pad after eos, and the weights over the source of each of them (B, max_len, S)."""
+        """Return ids (B, max_len), pad after eos, and their attention weights over the source (B, max_len, S)."""
         words, state = self._understood(src, src_lengths)
         word, ids, looks = src.new_full((len(src), 1), self.sos), [], []
         for _ in range(max_len):
@@ -72,18 +72,18 @@ class AttentionSeq2Seq(nn.Module):
             ids.append(word)
             looks.append(weights)
         said = torch.cat(ids, dim=1)
-        ended = (said == self.eos).long().cumsum(1) - (said == self.eos).long()  # how many eos stand before a word
+        ended = (said == self.eos).long().cumsum(1) - (said == self.eos).long()  # number of eos before each word
         return said.masked_fill(ended > 0, self.pad), torch.cat(looks, dim=1)
 
     def _understood(self, src: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """The source's words (B, S, H), and the state that the decoder begins from (1, B, H)."""
+        """Encode the source: return its words (B, S, H), and the initial state of the decoder (1, B, H)."""
         packed = nn.utils.rnn.pack_padded_sequence(self.read(src), lengths.cpu(), True, enforce_sorted=False)
         words, last = self.reader(packed)
         whole, _ = nn.utils.rnn.pad_packed_sequence(words, True, total_length=src.shape[1])
         return whole, last.transpose(0, 1).flatten(1)[None]
 
     def _continued(self, ids: Tensor, state: Tensor, words: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits (B, T, V) after reading `ids` from `state`, the state then, and the weights (B, T, S)."""
+        """Return logits (B, T, V) after reading `ids` from `state`, the new state, and the weights (B, T, S)."""
         states, after = self.writer(self.say(ids), state)
         there = torch.arange(words.shape[1], device=ids.device) < lengths[:, None]  # (B, S)
         if self.look:

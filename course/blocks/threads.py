@@ -1,4 +1,4 @@
-"""One thread for small computations."""
+"""Run small computations on one thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import torch
 
 @contextmanager
 def one_thread(place: torch.device | None = None) -> Iterator[None]:
-    """On a CPU (unless `place` is another), compute with one thread within the block.
+    """Compute with one thread within the block, if `place` is the CPU (the default).
 
-    Models as small as this course's gain nothing from more threads, and lose twentyfold and worse where cores are busy.
-    With one thread they also repeat themselves to the last bit on every machine.
+    Models as small as this course's gain nothing from more threads, and become twenty times slower or worse on busy
+    cores. With one thread they also give the same result to the last bit on every machine.
     """
     before = torch.get_num_threads()
     if place is None or place.type == "cpu":

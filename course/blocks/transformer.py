@@ -13,7 +13,7 @@ NORMS = ("post", "pre")
 
 
 class EncoderLayer(nn.Module):
-    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D). Self-attention, then feed-forward on every position alone.
+    """An encoder layer, `layer(x, mask=None)`: (B, T, D) -> (B, T, D), self-attention and then feed-forward.
 
     Its parts are `self_attention`, `up` and `down`, `norm1` and `norm2`, and `dropout`. After a call, `layer.weights`
     holds the attention weights of that call, (B, h, T, T), without gradient, and None before the first one.
@@ -43,7 +43,7 @@ class EncoderLayer(nn.Module):
         self.weights: Tensor | None = None
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x (B, T, D), mask boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
+        """Encode x (B, T, D). The mask is boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
 
         def look(words: Tensor) -> Tensor:
             seen, weights = self.self_attention(words, words, mask)

@@ -9,7 +9,7 @@ from .transformer import EncoderLayer
 
 
 class ViT(nn.Module):
-    """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
+    """A ViT: `model(images)` maps square images (B, channels, image_size, image_size) to logits (B, classes).
 
     A convolution makes a patch embedding of each patch. The [CLS] token (`class_word`) comes first, and learned
     positional embeddings (`marks`) are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
@@ -58,7 +58,7 @@ class ViT(nn.Module):
         self.head = nn.Linear(d_model, classes)
 
     def tokens(self, images: Tensor) -> Tensor:
-        """What the encoder makes of images: (B, channels, H, W) -> (B, N + 1, D), the [CLS] token first."""
+        """Return the encoder's tokens for images: (B, channels, H, W) -> (B, N + 1, D), the [CLS] token first."""
         seen = self.patches(images).flatten(2).movedim(1, 2)  # (B, N, D)
         x = torch.hstack((self.class_word.expand(len(images), -1, -1), seen)).add(self.marks)  # (B, N + 1, D)
         for layer in self.encoder:
@@ -67,6 +67,6 @@ class ViT(nn.Module):
         return normed
 
     def forward(self, images: Tensor) -> Tensor:
-        """images (B, channels, image_size, image_size) -> logits (B, classes)."""
+        """Return logits (B, classes) for images (B, channels, image_size, image_size)."""
         logits: Tensor = self.head(self.tokens(images)[:, 0])
         return logits

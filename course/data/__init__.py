@@ -1,8 +1,8 @@
-"""The course's data: `load(name)` gives a corpus as `datasets` objects, `stream(task, generator)` training batches.
+"""Load the course's data: `load(name)` returns a corpus as `datasets` objects, `stream(task, generator)` batches.
 
-The corpora are made on this machine, without a network, and kept in the cache (`course.data.cache`). Anything else
-comes in two ways: `load("hub:<id>")` for the Hugging Face hub and `load("path/to/files")` for files of your own.
-Nothing heavy is imported before it is needed.
+The corpora are made on this machine, without a network, and cached (`course.data.cache`). Other data come by
+`load("hub:<id>")` from the Hugging Face hub and by `load("path/to/files")` from your own files. Large libraries are
+imported at first use.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ CORPORA: dict[str, str] = {
     "telephone": "numbers dialled on a telephone, as spectrograms",
     "relations": "children who have a number, a best friend and a rival each",
 }
-"""Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
+"""The names of the course's corpora. The module `course.data.<name>` has a function `load(**options)`."""
 
 
 def __getattr__(name: str) -> ModuleType:
-    """A corpus's module, `data.phrases` say, imported when it is first asked for (PEP 562)."""
+    """Import a corpus's module, such as `data.phrases`, at first use (PEP 562)."""
     if name in CORPORA:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -68,10 +68,10 @@ def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:
 
 
 def stream(task: str, generator: torch.Generator) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Training batches without end for the task of that name, made with `generator`: tuples of CPU tensors.
+    """Yield endless training batches for the task of that name, drawn with `generator`: tuples of CPU tensors.
 
     Raises:
-        ValueError: the task has no training batches; the message lists those that do.
+        ValueError: the task has no training batches. The message lists the tasks that do.
     """
     from .streams import STREAMS
 

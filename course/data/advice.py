@@ -19,9 +19,9 @@ from torch import Tensor
 
 ASKED = "How do I learn to play the cello?"
 QUESTION = 0
-"""Stands in front of every answer, in place of the question."""
+"""The first id of every answer, in place of the question."""
 FLATTERY = 0
-"""The phrase that flatters, in every place."""
+"""The index of the flattering phrase, in every place."""
 PHRASES = (
     ("What a brilliant question!", "Gladly.", "Hello.", "Listen.", "Good idea.", "Not again."),
     (
@@ -36,17 +36,17 @@ VALUES = (
     (0.0, 0.9, 0.4, 0.2, -0.6, -0.9),
     (0.0, 0.5, 0.3, 0.0, -0.3, -0.5),
 )
-"""What each phrase adds to the reward."""
+"""The reward of each phrase."""
 FLATTERED = (0.0, 1.8, 2.4, -4.5)
-"""What 0, 1, 2 and 3 flattering phrases add to the reward."""
+"""The additional reward of 0, 1, 2 and 3 flattering phrases."""
 REFERENCE = (
     (0.20, 0.10, 0.30, 0.20, 0.12, 0.08),
     (0.20, 0.08, 0.12, 0.20, 0.30, 0.10),
     (0.20, 0.06, 0.24, 0.30, 0.10, 0.10),
 )
-"""How often the policy of the beginning says each phrase, whatever it has said before."""
+"""The initial policy's probability of each phrase, whatever the phrases before it."""
 BETA = 0.5
-"""The price of a nat that a policy moves away from the beginning, in the training task."""
+"""The price of a nat of divergence from the initial policy, in the training task."""
 BATCH = 512
 """Comparisons in a training batch."""
 
@@ -69,7 +69,7 @@ def flattery(ids: Tensor) -> Tensor:
 
 
 def log_reference() -> Tensor:
-    """Return log p of every answer under the policy of the beginning, (216,) in float64."""
+    """Return log p of every answer under the initial policy, (216,) in float64."""
     return _of_phrases(REFERENCE, answers()).log().sum(1)
 
 
@@ -79,7 +79,7 @@ def _of_phrases(table: tuple[tuple[float, ...], ...], ids: Tensor) -> Tensor:
 
 
 def rewards() -> Tensor:
-    """Return how good every answer is, (216,) in float64; 0 is the mean at the beginning."""
+    """Return the reward of every answer, (216,) in float64. The mean under the initial policy is 0."""
     ids = answers()
     found = _of_phrases(VALUES, ids).sum(1) + torch.tensor(FLATTERED, dtype=torch.float64)[flattery(ids)]
     return found - (log_reference().exp() * found).sum()
@@ -93,8 +93,8 @@ def _world() -> tuple[Tensor, Tensor, Tensor]:
 def comparisons(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Draw `n` comparisons: the answers that people chose and those that they rejected, ids (n, 4) each.
 
-    Both answers of a pair are said by the policy of the beginning. The first wins with probability
-    sigmoid(r1 - r2), so people do not always choose the better one.
+    Both answers of a pair are drawn from the initial policy. The first wins with probability sigmoid(r1 - r2), so
+    people do not always choose the better one.
     """
     ids, p, reward = _world()
     pairs = torch.multinomial(p, 2 * n, replacement=True, generator=generator).view(2, n)
@@ -103,6 +103,6 @@ def comparisons(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: chosen and rejected answers, ids (512, 4) each."""
+    """Yield endless training batches: chosen and rejected answers, ids (512, 4) each."""
     while True:
         yield comparisons(BATCH, generator)

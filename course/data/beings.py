@@ -1,14 +1,14 @@
-"""A small English of ten animals and ten things, in which most verbs give away what does something.
+"""A small English of ten animals and ten things, in which most verbs reveal whether an animal or a thing acts.
 
     the big fox growls near a bottle .      every lamp flickers .      this fox waits beside the gate .
 
-Written for this course. Three verbs in four belong to animals alone or to things alone, and the others are neutral.
-Whatever stands behind a preposition may be either, so it tells nothing. A reader of many sentences can find out which
-nouns are animals without being told once. The labelled sentences ask for it where it cannot be seen: their verbs are
+Written for this course. Three verbs in four belong only to animals or only to things, and the others are neutral.
+A noun behind a preposition may be either, so it carries no information. A model that reads many sentences can learn
+which nouns are animals without labels. The labelled sentences test this where it cannot be seen: their verbs are
 neutral, and half of the nouns have no labels at all.
 
-The language is finite (`FiniteGrammar`), so the best guess for a hidden word is known as well, by the forward-backward
-algorithm over what was not hidden.
+The language is finite (`FiniteGrammar`), so the best prediction of a hidden word is known as well, by the
+forward-backward algorithm over the visible words.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ HIDDEN = 0.3
 BATCH = 64
 """Sentences in a training batch."""
 DRAWN = 16 * BATCH
-"""Sentences that are drawn at a time for the stream, and sorted by length."""
+"""Sentences that are drawn at once for the stream and sorted by length."""
 LABELS = 50
-"""Labelled sentences to learn from."""
+"""Number of labelled sentences for training."""
 
 
 def _rules() -> dict[str, list[tuple[float, str]]]:
@@ -57,7 +57,7 @@ def _rules() -> dict[str, list[tuple[float, str]]]:
 
 @lru_cache(maxsize=1)
 def language() -> FiniteGrammar:
-    """The language itself, whose probabilities are known."""
+    """Return the language, whose probabilities are known."""
     listed = {"animal": ANIMALS, "thing": THINGS} | {name: tuple(words.split()) for name, words in WORDS.items()}
     return FiniteGrammar(
         _rules(), {name.replace(" ", "-"): dict.fromkeys(words, 1.0) for name, words in listed.items()}
@@ -66,27 +66,27 @@ def language() -> FiniteGrammar:
 
 @lru_cache(maxsize=1)
 def words() -> tuple[str, ...]:
-    """The vocabulary: padding, which is 0, the language's words, and BERT's three special tokens."""
+    """Return the vocabulary: padding (id 0), the language's words, and BERT's three special tokens."""
     return ("[PAD]", *language().words[1:], "[CLS]", "[SEP]", "[MASK]")
 
 
 def cls() -> int:
-    """The id of `[CLS]`, which begins every sentence."""
+    """Return the id of `[CLS]`, which begins every sentence."""
     return len(words()) - 3
 
 
 def sep() -> int:
-    """The id of `[SEP]`, which ends every sentence."""
+    """Return the id of `[SEP]`, which ends every sentence."""
     return len(words()) - 2
 
 
 def mask_id() -> int:
-    """The id of `[MASK]`, which hides a word."""
+    """Return the id of `[MASK]`, which hides a word."""
     return len(words()) - 1
 
 
 def encode(text: str) -> Tensor:
-    """The ids (T,) of the words of a text.
+    """Return the ids (T,) of the words of a text.
 
     Raises:
         ValueError: a word is not in the vocabulary.
@@ -105,35 +105,35 @@ def _numbers() -> dict[str, int]:
 
 @cache
 def animals() -> Tensor:
-    """The ids of the animals."""
+    """Return the ids of the animals."""
     return encode(" ".join(ANIMALS))
 
 
 @cache
 def nouns() -> Tensor:
-    """The ids of the animals and the things."""
+    """Return the ids of the animals and the things."""
     return encode(" ".join((*ANIMALS, *THINGS)))
 
 
 def decode(ids: Tensor) -> str:
-    """The text of ids (T,), without padding."""
+    """Return the text of ids (T,), without padding."""
     return " ".join(words()[index] for index in ids.tolist() if index)
 
 
 def is_special(ids: Tensor) -> Tensor:
-    """Where ids are no words: padding, `[CLS]`, `[SEP]` or `[MASK]`."""
+    """Return where ids are not words: padding, `[CLS]`, `[SEP]` or `[MASK]`."""
     return (ids == 0) | (ids >= cls())
 
 
 def packed(sentences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Sentences as `[CLS] a [SEP]`, zeros behind them: ids (B, T), and the mask (B, T), which is True up to `[SEP]`."""
+    """Return sentences as `[CLS] a [SEP]`, padded with zeros: ids (B, T), and the mask (B, T), True up to `[SEP]`."""
     lengths = torch.tensor([len(sentence) + 2 for sentence in sentences])
     ids = side_by_side([[cls(), *sentence, sep()] for sentence in sentences])
     return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: ids (64, T) and mask (64, T) of sentences of similar length."""
+    """Yield endless training batches: ids (64, T) and mask (64, T) of sentences of similar length."""
     while True:
         drawn = sorted(language().draw_sentences(DRAWN, generator), key=len)
         for number in torch.randperm(DRAWN // BATCH, generator=generator).tolist():
@@ -144,7 +144,7 @@ def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
 
 
 def halves(generator: torch.Generator) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The nouns in two halves, five animals and five things each; all chance comes from `generator`."""
+    """Split the nouns at random into two halves, five animals and five things each."""
     order = [torch.randperm(len(kind), generator=generator).tolist() for kind in (ANIMALS, THINGS)]
     shuffled = [[kind[i] for i in places] for kind, places in zip((ANIMALS, THINGS), order, strict=True)]
     half = len(ANIMALS) // 2
@@ -155,9 +155,9 @@ def halves(generator: torch.Generator) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def labelled(count: int, nouns: Sequence[str], generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Sentences with a neutral verb about `nouns` alone: ids (B, T), mask (B, T), and labels (B,), 1 for an animal.
+    """Draw sentences with a neutral verb about `nouns`: ids (B, T), mask (B, T), and labels (B,), 1 for an animal.
 
-    Half of the subjects are animals. What stands behind a preposition is an animal as often as a thing.
+    Half of the subjects are animals. A noun behind a preposition is an animal as often as a thing.
     """
     by_kind = [[noun for noun in nouns if (noun in ANIMALS) == animal] for animal in (False, True)]
 
@@ -181,17 +181,17 @@ def labelled(count: int, nouns: Sequence[str], generator: torch.Generator) -> tu
     return *packed(sentences), labels
 
 
-# -- the truth -------------------------------------------------------------------------------------------------------
+# -- true probabilities ----------------------------------------------------------------------------------------------
 
 
 def guess(inputs: Tensor, mask: Tensor, p: float = HIDDEN) -> Tensor:
-    """p(word | all that can be seen) at every place of inputs (B, T), if that place was chosen to be hidden: (B, T, V).
+    """Return p(word | visible tokens) at every place of inputs (B, T), given that it was chosen: (B, T, V).
 
     The mask (B, T) is True up to `[SEP]`.
 
-    Inputs come from BERT's recipe: a word is chosen with probability `p`, and becomes `[MASK]` in 80 % of the cases,
-    any token in 10 %, and stays in 10 %. Other places may have been changed, too, so they are only evidence. A place
-    of `[CLS]`, `[SEP]` or padding gets zeros.
+    Inputs follow BERT's recipe: a word is chosen with probability `p`, and becomes `[MASK]` in 80 % of the cases,
+    any token in 10 %, and stays in 10 %. Other places may have been changed, too, so they are only evidence. Places
+    of `[CLS]`, `[SEP]` or padding get zeros.
     """
     V = len(words())
     emits = torch.zeros(len(language().states), V, dtype=torch.float64)
@@ -205,7 +205,7 @@ def guess(inputs: Tensor, mask: Tensor, p: float = HIDDEN) -> Tensor:
 
 
 def _posterior(emits: Tensor, seen: Tensor, p: float) -> Tensor:
-    """`guess` for the words between `[CLS]` and `[SEP]` of sentences of one length, seen (B, T)."""
+    """Compute `guess` for the words between `[CLS]` and `[SEP]` of sentences of one length, seen (B, T)."""
     B, T = seen.shape
     V = emits.shape[1]
     chosen = torch.full((B, T, V), 0.1 / V, dtype=torch.float64)  # p(seen | word, chosen), by word

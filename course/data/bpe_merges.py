@@ -1,8 +1,8 @@
-"""Merges of byte-pair encoding in files. A thousand of them were learned from the docstrings of the standard library.
+"""Read merges of byte-pair encoding from files. A thousand were learned from the standard library's docstrings.
 
-Training those takes 20 seconds, and a notebook needs them at once. `tests/training/learn_merges.py` learned them and
-writes their file anew. A file holds two numbers for each merge, (M, 2), by which its two pieces are known: byte b is
-piece number b, and the k-th merge (from 0) makes piece 256 + k.
+Learning those takes 20 seconds, and a notebook needs them at once. `tests/training/learn_merges.py` learns them and
+writes their file. A file holds two numbers for each merge, (M, 2), which are the indices of its two pieces: byte b is
+piece b, and the k-th merge (from 0) makes piece 256 + k.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ FILE = Path(__file__).with_name("bpe_merges.safetensors")
 
 
 def trained_merges() -> list[tuple[bytes, bytes]]:
-    """The merges in the order in which they were learned, as pairs of pieces."""
+    """Return the merges in the order in which they were learned, as pairs of pieces."""
     return read_merges(FILE)
 
 
 def read_merges(file: Path) -> list[tuple[bytes, bytes]]:
-    """The pairs of pieces that a file holds, in their order."""
+    """Return the pairs of pieces in a file, in order."""
     pieces = [bytes([byte]) for byte in range(256)]
     merges = []
     for first, second in load(file.read_bytes())["merges"].tolist():

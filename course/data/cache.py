@@ -1,4 +1,4 @@
-"""The cache on disk: corpora are made once, saved whole under a temporary name, and renamed into place."""
+"""Cache corpora on disk: each is made once, saved completely under a temporary name, and then renamed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path:
-    """The whole path of `COURSE_CACHE`, or of the user's own cache folder.
+    """Return the absolute path of `COURSE_CACHE`, or of the user's cache folder.
 
-    A user without a home, as in some containers, has one among the temporary files.
+    For a user without a home, as in some containers, it is among the temporary files.
     """
     given = variable("COURSE_CACHE")
     try:
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
 
 @functools.cache
 def temporary_cache() -> Path:
-    """A folder that is this user's own. Grading executes code from it, so another user's would not do."""
+    """Return a temporary folder that this user owns, because grading executes code from it."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"sequence-course-{user}")
     with contextlib.suppress(OSError):
@@ -50,9 +50,9 @@ def temporary_cache() -> Path:
 def datasets_library() -> Any:
     """Import the `datasets` library when it is first needed.
 
-    Where a notebook is graded there is no network and no home to write to. So before the first import the hub is
-    switched off and `HF_HOME` laid beside our cache, unless they are set already. Elsewhere they are the user's own, so
-    the hub stays open. The corpora of the course never use it.
+    A graded notebook has no network and no writable home. So before the first import the hub is switched off and
+    `HF_HOME` set to a folder beside our cache, unless they are set already. Elsewhere the user's settings stay, so
+    the hub remains available. The course's own corpora never use it.
     """
     if "datasets" not in sys.modules and variable("COURSE_JUDGE"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -65,8 +65,8 @@ def datasets_library() -> Any:
 def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | DatasetDict:
     """Return the corpus saved as `name`. If it is not there, make it and save it first.
 
-    `name` says everything that decides the content. Processes that make the same corpus at the same time do not
-    disturb each other. A cache that cannot be read or written costs only time. A damaged entry is made anew.
+    `name` must determine the content. Processes that make the same corpus at the same time do not disturb each
+    other. A cache that cannot be read or written only costs time. A damaged entry is made again.
     """
     library = datasets_library()
     place = cache_folder() / name
@@ -80,7 +80,7 @@ def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | Data
 
 
 def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
-    """What is saved at `place`, or None where nothing is, where it is not whole, or where it may not be read."""
+    """Return the data set saved at `place`, or None if it is missing, incomplete or not readable."""
     try:
         return library.load_from_disk(str(place)) if place.is_dir() else None
     except (OSError, ValueError, KeyError):
@@ -89,7 +89,7 @@ def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
 
 @contextlib.contextmanager
 def _without_bars(library: Any) -> Iterator[None]:
-    """Switch off the library's bar for each part that it saves, which takes an instant."""
+    """Disable the library's progress bar for each saved part, which takes only an instant."""
     shown = not library.are_progress_bars_disabled()
     library.disable_progress_bars()
     try:
@@ -100,7 +100,7 @@ def _without_bars(library: Any) -> Iterator[None]:
 
 
 def _write(made: Dataset | DatasetDict, place: Path) -> None:
-    """Save beside `place` and rename. The second of two processes leaves the first one's work if it can be read."""
+    """Save beside `place` and rename. The second of two processes keeps the first one's data if they are readable."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
     try:

@@ -1,11 +1,11 @@
-"""Selective copying: a few letters stand at random places among noise, and at the end somebody asks for them in order.
+"""Selective copying: a few letters at random places among noise, which a model must repeat in order at the end.
 
     · · c · · · a · h · · · 1? 2? 3?   ->   c a h
 
-What matters and what does not is known from the token alone, and where it stands differs from text to text. So a model
-has to choose what it writes down. Texts are drawn from a seed, and may be as long as you want.
+The token alone shows whether it matters, and the places of letters differ from text to text. So a model has to select
+what it stores. Texts are drawn from a seed, and may have any length.
 
-Glossary: B texts, T places, `ASKED` letters in each, and as many askers behind it.
+Glossary: B texts, T places, `ASKED` letters in each, followed by as many query tokens.
 
 Source: A. Gu and T. Dao, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces", 2023, section 4.1.1.
 """
@@ -19,24 +19,24 @@ from torch import Tensor
 
 LETTERS = "abcdefgh"
 ASKED = 3
-"""Letters in a text. Each has an asker of its own."""
+"""Number of letters in a text. Each has its own query token at the end."""
 NOISE = 0
-"""The token of a place without a letter. Letters are 1 to 8, askers 9 to 11."""
+"""The token of a place without a letter. Letters are 1 to 8, query tokens 9 to 11."""
 TOKENS = 1 + len(LETTERS) + ASKED
 SHORTEST, LONGEST = 8, 64
-"""Places in a training text. All texts of a batch have the same number, drawn evenly."""
+"""Range of places in a training text, drawn uniformly. All texts of a batch have the same number."""
 BATCH = 32
 CONSTANT_STEP = {16: 0.75, 32: 0.80, 64: 0.76, 128: 0.57, 256: 0.40, 512: 0.33}
-"""Shares of letters right, by places of a text, of our model with one step for all tokens. Means of ten seeds."""
+"""Share of right letters by number of places, of our model with one step size for all tokens, over ten seeds."""
 
 
 def draw(n: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """`n` texts of T places: ids (n, T + ASKED), and the letters that stand in them in order, targets (n, ASKED).
+    """Draw `n` texts of T places: ids (n, T + ASKED), and their letters in order as targets (n, ASKED).
 
-    Targets count in `LETTERS`, from 0. A letter may come twice.
+    Targets are indices of `LETTERS`, from 0. A letter may occur twice.
 
     Raises:
-        ValueError: the letters do not fit.
+        ValueError: there are fewer places than letters.
     """
     if places < ASKED:
         raise ValueError(f"{ASKED} letters need {ASKED} places at least; {places} were asked for")
@@ -48,13 +48,13 @@ def draw(n: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tenso
 
 
 def text(ids: Tensor) -> str:
-    """One text (T + ASKED,) for people to read: `· c · a · 1? 2?`."""
+    """Return one text (T + ASKED,) in readable form: `· c · a · 1? 2?`."""
     written = ["·", *LETTERS, *(f"{i}?" for i in range(1, ASKED + 1))]
     return " ".join(written[token] for token in ids.tolist())
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: ids (B, T + ASKED), targets (B, ASKED)."""
+    """Yield endless training batches: ids (B, T + ASKED), targets (B, ASKED)."""
     while True:
         places = int(torch.randint(SHORTEST, LONGEST + 1, (), generator=generator))
         yield draw(BATCH, places, generator)

@@ -1,12 +1,12 @@
-"""Dates as people write them in five languages, and what they mean: `Sonntag, 4. Juli 1999` is 1999-07-04.
+"""Dates as people write them in five languages, with their meaning: `Sonntag, 4. Juli 1999` is 1999-07-04.
 
     dimanche 4 juillet 1999         Each date of the hundred years 1950 to 2049 can be written in nineteen forms: the
     1999. július 4., vasárnap       full, long, medium and short one of English, French, German, Spanish and Hungarian.
     4/7/99                          The English short form is left out: 7/4/99 may be a day in July or one in April.
 
-Every digit of the answer comes from one word of the source, and it is known which one. These are the gold alignments. A
-word is a run of letters or digits with whatever stands between it and the next one. Dates to train on, to look at and
-for the judge are different dates.
+Every digit of the answer comes from one known word of the source. These are the gold alignments. A word is a run of
+letters or digits with the characters between it and the next one. The dates for training, for validation and for the
+judge do not overlap.
 
 Glossary: B dates, S characters of the longest one, T = 11 characters of an answer, the end included.
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 PAD, SOS, EOS = 0, 1, 2
-"""Both alphabets begin with these. A source has no beginning and no end, and uses only the first."""
+"""The first ids of both alphabets. A source has no begin and end tokens, and uses only PAD."""
 FIRST = 3
 """The id of an alphabet's first character."""
 LETTERS = " ,./0123456789ADFJMNOSTWabcdefghijklmnopqrstuvwxyzÁáäéíóöúûüőű"
-"""The characters of a source. CLDR may add new ones, and they all become id 1."""
+"""The characters of a source. Characters that CLDR adds later all become id 1."""
 ANSWERS = "0123456789-"
 """The characters of an answer."""
 SOURCES, TARGETS = FIRST + len(LETTERS), FIRST + len(ANSWERS)
@@ -48,9 +48,9 @@ LANGUAGES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish", "
 Size = Literal["full", "long", "medium", "short"]
 SIZES: tuple[Size, ...] = ("full", "long", "medium", "short")
 AMBIGUOUS = {("en", "short")}
-"""Day and month stand in the opposite order to the other short forms."""
+"""Forms with day and month in the opposite order to the other short forms."""
 YEARS = (1950, 2049)
-"""First and last year. Two digits, as short forms have, name exactly one year between them."""
+"""First and last year. The two digits of short forms stand for exactly one year in this range."""
 PARTS = {"train": 0.8, "validation": 0.1, "judge": 0.1}
 """Shares of the dates. Every date belongs to one part."""
 BATCH = 64
@@ -59,7 +59,7 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write a date: pieces of text, each of them fixed or a table that one field of the date looks into.
+    """One way to write a date: pieces of text, each either fixed or looked up in a table by a field of the date.
 
     `pieces` holds (field, table). The field is `year`, `month`, `day`, `weekday` or, for fixed text, nothing.
     """
@@ -70,7 +70,7 @@ class Form:
 
 
 class Dates(NamedTuple):
-    """Dates ready for a network, all LongTensors.
+    """Dates as tensors, all LongTensors.
 
     `src` (B, S) with `lengths` (B,); `tgt` (B, 11), which ends in EOS; `words` (B, S), the word each character of the
     source belongs to, counted from 0; `gold` (B, 8), the word that each digit of the answer comes from.
@@ -85,7 +85,7 @@ class Dates(NamedTuple):
 
 @lru_cache(maxsize=1)
 def forms() -> tuple[Form, ...]:
-    """The nineteen forms, by language and size."""
+    """Return the nineteen forms, by language and size."""
     pairs = [(language, size) for language in LANGUAGES for size in SIZES]
     return tuple(_form(*pair) for pair in pairs if pair not in AMBIGUOUS)
 
@@ -98,13 +98,13 @@ def _form(language: str, size: Size) -> Form:
 
 
 def _piece(kind: str, value: Any, language: str) -> tuple[str, tuple[str, ...]]:
-    """Fixed text, or every value of a field as CLDR writes it: days and months from 1, weekdays from Monday."""
+    """Return fixed text, or all values of a field in CLDR's spelling: days and months from 1, weekdays from Monday."""
     from babel.dates import DateTimeFormat
 
     if kind == "chars":
         return "", (plain(str(value)),)
     letter, width = value
-    days = [datetime.date(2001, 1, day) for day in range(1, 32)]  # a Monday, and on
+    days = [datetime.date(2001, 1, day) for day in range(1, 32)]  # from a Monday on
     examples = {
         "y": ("year", [datetime.date(year, 1, 1) for year in range(YEARS[0], YEARS[1] + 1)]),
         "M": ("month", [datetime.date(2001, month, 1) for month in range(1, 13)]),
@@ -117,25 +117,25 @@ def _piece(kind: str, value: Any, language: str) -> tuple[str, tuple[str, ...]]:
 
 
 def plain(text: str) -> str:
-    """Composed characters, and one kind of space."""
+    """Normalise to composed characters and one kind of space."""
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", text))
 
 
 def written(date: datetime.date, form: Form) -> str:
-    """The date in that form."""
+    """Return the date in that form."""
     place = {"": 0, "year": date.year - YEARS[0], "month": date.month - 1, "day": date.day - 1}
     place["weekday"] = date.weekday()
     return "".join(table[place[field]] for field, table in form.pieces)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a date, each with what stands between it and the next."""
+    """Return the words of a date, each with the characters between it and the next."""
     marks = _words(source_ids(text)[None])[0].tolist()
     return ["".join(char for char, mark in zip(text, marks) if mark == word) for word in range(max(marks) + 1)]
 
 
 def _words(src: Tensor) -> Tensor:
-    """The word that each character of src (B, S) belongs to. A word begins where a letter or digit follows a sign."""
+    """Return the word index of each character of src (B, S). A word begins at a letter or digit after another sign."""
     inside = torch.tensor([False] * FIRST + [char.isalnum() for char in LETTERS])[src]  # (B, S)
     before = torch.cat([torch.zeros_like(inside[:, :1]), inside[:, :-1]], dim=1)
     return ((inside & ~before).cumsum(1) - 1).clamp(min=0)
@@ -143,20 +143,20 @@ def _words(src: Tensor) -> Tensor:
 
 @lru_cache(maxsize=32)
 def _gold(form: Form) -> list[int]:
-    """The word that each of the eight digits of an answer comes from."""
+    """Return the index of the word that each of the eight digits of an answer comes from."""
     words = [field for field, table in form.pieces if field or table[0].strip(" ,./")]
     return [words.index(field) for field in ["year"] * 4 + ["month"] * 2 + ["day"] * 2]
 
 
 def readings(text: str) -> list[tuple[datetime.date, Form]]:
-    """Every date that the text can mean, with the form it is written in."""
+    """Return every date that the text can mean, with its form."""
     found = []
     for form, pattern in _patterns():
         match = pattern.fullmatch(text)
         if match is None:
             continue
         fields = {field: table.index(match[field]) for field, table in form.pieces if field}
-        with suppress(ValueError):  # there is no 31st of June
+        with suppress(ValueError):  # such as a 31st of June
             date = datetime.date(YEARS[0] + fields["year"], fields["month"] + 1, fields["day"] + 1)
             if written(date, form) == text:
                 found.append((date, form))
@@ -165,7 +165,7 @@ def readings(text: str) -> list[tuple[datetime.date, Form]]:
 
 @lru_cache(maxsize=1)
 def _patterns() -> list[tuple[Form, re.Pattern[str]]]:
-    """What each form looks like; a field is one word of its table."""
+    """Return a regular expression for each form, in which a field is one word of its table."""
 
     def part(field: str, table: tuple[str, ...]) -> str:
         choices = "|".join(re.escape(word) for word in table)
@@ -176,7 +176,7 @@ def _patterns() -> list[tuple[Form, re.Pattern[str]]]:
 
 @lru_cache(maxsize=1)
 def _ordinals() -> dict[str, Tensor]:
-    """The days of each part, as `date.toordinal` counts them."""
+    """Return the days of each part, as `date.toordinal` numbers."""
     first, last = datetime.date(YEARS[0], 1, 1).toordinal(), datetime.date(YEARS[1], 12, 31).toordinal()
     mixed = torch.randperm(last - first + 1, generator=torch.Generator().manual_seed(0)) + first
     sizes = [round(share * len(mixed)) for share in PARTS.values()]
@@ -185,7 +185,7 @@ def _ordinals() -> dict[str, Tensor]:
 
 
 def days(part: str) -> list[datetime.date]:
-    """The dates of a part, in no order.
+    """Return the dates of a part, unordered.
 
     Raises:
         ValueError: there is no such part.
@@ -196,7 +196,7 @@ def days(part: str) -> list[datetime.date]:
 
 
 def draw(n: int, generator: torch.Generator, part: str = "train") -> Dates:
-    """`n` dates of a part, each in a form of its own; dates and forms are equally likely.
+    """Draw `n` dates of a part, each in its own form. Dates and forms are equally likely.
 
     Raises:
         ValueError: there is no such part.
@@ -214,7 +214,7 @@ def _drawn(n: int, generator: torch.Generator, part: str) -> list[tuple[datetime
 
 
 def encoded(pairs: Sequence[tuple[datetime.date, Form]]) -> Dates:
-    """Dates in given forms, ready for a network."""
+    """Return dates in given forms as tensors."""
     texts = [written(date, form) for date, form in pairs]
     lengths = torch.tensor([len(text) for text in texts])
     longest = int(lengths.max())
@@ -228,17 +228,17 @@ _TARGET_ID = {char: FIRST + index for index, char in enumerate(ANSWERS)}
 
 
 def source_ids(text: str) -> Tensor:
-    """The characters of a source as a LongTensor (S,)."""
+    """Return the characters of a source as a LongTensor (S,)."""
     return torch.tensor([_SOURCE_ID.get(char, SOS) for char in text])
 
 
 def target_ids(text: str) -> Tensor:
-    """An answer as a LongTensor, EOS at its end: `1999-07-04` becomes (11,)."""
+    """Return an answer as a LongTensor with EOS at its end: `1999-07-04` becomes (11,)."""
     return torch.tensor([*(_TARGET_ID[char] for char in text), EOS])
 
 
 def answer(ids: Tensor) -> str:
-    """What ids (T,) say, up to their EOS; a question mark for what is no character."""
+    """Return the text of ids (T,) up to their EOS, with a question mark for ids that are no character."""
     said = ""
     for index in ids.tolist():
         if index == EOS:
@@ -248,10 +248,10 @@ def answer(ids: Tensor) -> str:
 
 
 def load(rows: int = 2000, seed: int = 0) -> DatasetDict:
-    """Splits `train` and `validation` of `rows` dates each; always the same for one seed.
+    """Return splits `train` and `validation` of `rows` dates each, always the same for one seed.
 
-    Columns: text, iso, language, form, words (of the text) and gold (the word each digit of iso comes from). They are
-    drawn faster than a cache could be read, so none is kept. No date of one split is in the other.
+    Columns: text, iso, language, form, words (of the text) and gold (the word each digit of iso comes from). They
+    are drawn faster than a cache could be read, so they are not cached. No date is in both splits.
     """
     library = datasets_library()
     generator = torch.Generator().manual_seed(seed)
@@ -265,9 +265,9 @@ def _row(date: datetime.date, form: Form) -> dict[str, object]:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Training batches without end: src (B, S), lengths (B,), tgt (B, 11).
+    """Yield endless training batches: src (B, S), lengths (B,), tgt (B, 11).
 
-    A batch holds dates of similar lengths, so that little is spent on padding; the batches come in random order.
+    A batch holds dates of similar lengths, which saves padding. The batches come in random order.
     """
     while True:
         many = draw(32 * BATCH, generator)

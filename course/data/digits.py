@@ -30,7 +30,7 @@ SIZE = 8
 CANVAS = 12
 """Pixels along each side of the canvas, which leaves 5 × 5 positions for a scan."""
 TRAIN = 1400
-"""Scans to learn from; the other 397 are held out."""
+"""Number of scans for training. The other 397 are held out."""
 BATCH = 50
 """Images in a training batch."""
 GREYS = 16
@@ -38,7 +38,7 @@ GREYS = 16
 
 
 def _scan() -> tuple[Tensor, Tensor]:
-    """All scans in the order of their split: images (1797, 8, 8) in [0, 1] and labels (1797,)."""
+    """Return all scans in the order of their split: images (1797, 8, 8) in [0, 1] and labels (1797,)."""
     from sklearn.datasets import load_digits
 
     found = load_digits()
@@ -49,7 +49,7 @@ def _scan() -> tuple[Tensor, Tensor]:
 
 
 def load() -> DatasetDict:
-    """Splits `train` (1,400 scans) and `test` (397), always the same ones, with the columns `image` and `label`.
+    """Return splits `train` (1,400 scans) and `test` (397), always the same ones, with columns `image` and `label`.
 
     An image is a float array (8, 8) with values in [0, 1], a label a digit. The split is a random permutation,
     so the same people wrote in both.
@@ -78,7 +78,7 @@ def _tensors() -> dict[str, tuple[Tensor, Tensor]]:
 
 
 def scans(part: str = "train") -> tuple[Tensor, Tensor]:
-    """The scans of one split, `train` or `test`, ready for a network: images (B, 1, 8, 8) and labels (B,).
+    """Return the scans of one split, `train` or `test`, as tensors: images (B, 1, 8, 8) and labels (B,).
 
     Raises:
         ValueError: there is no such split.
@@ -90,7 +90,7 @@ def scans(part: str = "train") -> tuple[Tensor, Tensor]:
 
 
 def place(images: Tensor, generator: torch.Generator, canvas: int = CANVAS) -> Tensor:
-    """Each image at a random position on an empty canvas: (B, 1, H, W) -> (B, 1, canvas, canvas).
+    """Put each image at a random position on an empty canvas: (B, 1, H, W) -> (B, 1, canvas, canvas).
 
     Every position where the whole image fits is equally likely. A canvas as large as the image has only one.
 
@@ -111,7 +111,7 @@ def place(images: Tensor, generator: torch.Generator, canvas: int = CANVAS) -> T
 
 
 def batches(generator: torch.Generator, canvas: int = CANVAS) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: images (B, 1, canvas, canvas), each scan at a new position each time, labels (B,).
+    """Yield endless training batches: images (B, 1, canvas, canvas), each at a new random position, and labels (B,).
 
     Every scan comes once before any comes again.
     """

@@ -1,9 +1,9 @@
-"""English that is on every machine with Python: the docstrings of the standard library, read from its own files.
+"""English text from every machine with Python: the docstrings of the standard library, read from its files.
 
-Each module is parsed with `ast`, never imported. A docstring is cut into paragraphs, and those that are prose are kept,
-without doctests, tables, signatures or drawings. This gives about 240,000 words, and a few more or less with each
-version of Python. Whole modules go to one split, by a hash of their name, so that no sentence is in two splits because
-two methods share it. Within a split the docstrings lie in a mixed order, so that any beginning is a fair sample.
+Each module is parsed with `ast`, never imported. A docstring is cut into paragraphs, and prose is kept, without
+doctests, tables, signatures or drawings. This gives about 240,000 words, slightly different for each version of
+Python. Whole modules go to one split, by a hash of their name, so that two methods with the same sentence cannot put
+it into two splits. Within a split the docstrings are shuffled, so that any beginning is a fair sample.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 VERSION = 1
-"""Counts the ways in which the corpus has been made; part of the cache's name."""
+"""Version of the way in which the corpus is made, part of the cache's name."""
 LEFT_OUT = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages", "lib2to3", "__pycache__"})
-"""Folders of tests, and of packages that are not the library's own."""
+"""Folders of tests, and of packages that do not belong to the library."""
 SHARES = {"train": 80, "held_out": 10, "reserved": 10}
 """Percent of the modules in each split. The `reserved` one is for the judge, and `load` does not return it."""
 
 
 def load(split: str | None = None) -> DatasetDict:
-    """The corpus: splits `train` and `held_out`, rows of `module`, `name` (what it documents) and `text`.
+    """Return splits `train` and `held_out`, with rows of `module`, `name` (the documented object) and `text`.
 
     Raises:
-        ValueError: `split` is neither of the two.
+        ValueError: `split` is neither of them.
     """
     splits = all_splits()
     offered = type(splits)({name: splits[name] for name in ("train", "held_out")})
@@ -50,12 +50,12 @@ def load(split: str | None = None) -> DatasetDict:
 
 
 def reserved_text() -> str:
-    """The judge's held-out text: the modules that `load` keeps back, one docstring a line."""
+    """Return the judge's held-out text: the modules that `load` does not return, one docstring a line."""
     return "\n".join(all_splits()["reserved"]["text"])
 
 
 def split_of(module: str) -> str:
-    """The split a module belongs to, the same on every machine and for every version."""
+    """Return the split of a module, the same on every machine and for every version."""
     percent = _hash(module) % 100
     for name, share in SHARES.items():
         if percent < share:
@@ -65,8 +65,8 @@ def split_of(module: str) -> str:
 
 
 def all_splits() -> DatasetDict:
-    """Return the training, held-out and reserved texts, from the cache where they are kept."""
-    # platform.python_version names the files that are read; VERSION names what is made of them.
+    """Return the training, held-out and reserved texts, from the cache if they are there."""
+    # platform.python_version identifies the files that are read, VERSION the way they are processed.
     return kept(f"docstrings-{platform.python_version()}-v{VERSION}", make_splits)
 
 
@@ -90,19 +90,19 @@ def make_splits() -> DatasetDict:
 
 
 def _is_watched() -> bool:
-    """Whether someone sees a progress bar, at a terminal or in a notebook. A log file would keep all its updates."""
+    """Return whether a progress bar is visible, at a terminal or in a notebook. A log file would keep all updates."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel") or sys.stderr.isatty()
 
 
 def _hash(name: str) -> int:
-    """A number that depends on the name alone. Python's own `hash` of a string changes with every process."""
+    """Return a hash that depends only on the name. Python's own `hash` of a string differs between processes."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
 def module_files(library: Path) -> Iterator[tuple[str, Path]]:
-    """Dotted names and files of the modules below `library`, in alphabetical order."""
+    """Yield dotted names and files of the modules below `library`, in alphabetical order."""
     for path in sorted(library.rglob("*.py")):
         parts = path.relative_to(library).with_suffix("").parts
         if not LEFT_OUT.intersection(parts) and not parts[-1].startswith("test_"):
@@ -110,10 +110,10 @@ def module_files(library: Path) -> Iterator[tuple[str, Path]]:
 
 
 def docstrings_in(path: Path) -> Iterator[tuple[str, str]]:
-    """The dotted name and the prose of every docstring in a file; nothing of a file that is not valid Python."""
+    """Yield the dotted name and prose of every docstring in a file, or nothing if it is not valid Python."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the library's own invalid escapes are no news
+            warnings.simplefilter("ignore")  # about invalid escapes in the library
             module = tree(path.read_bytes())
     except (SyntaxError, ValueError, OSError):
         return
@@ -124,13 +124,13 @@ def docstrings_in(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def prose(docstring: str) -> str:
-    """The paragraphs of a docstring that are English, each on a line of its own."""
+    """Return the English paragraphs of a docstring, each on its own line."""
     paragraphs = inspect.cleandoc(docstring).split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs if _is_english(paragraph))
 
 
 def _is_english(paragraph: str) -> bool:
-    """Whether a paragraph is plain prose: ASCII, not indented, mostly letters, a sentence's worth of words."""
+    """Return whether a paragraph is plain prose: ASCII, not indented, mostly letters, long enough for a sentence."""
     lines = textwrap.dedent(paragraph).splitlines()
     words = paragraph.split()
     if (
@@ -146,7 +146,7 @@ def _is_english(paragraph: str) -> bool:
 
 
 def _documented(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.Module | ast.ClassDef | ast.FunctionDef]]:
-    """Every module, class and function below `node` that can carry a docstring, with its dotted name."""
+    """Yield every module, class and function below `node` that can have a docstring, with its dotted name."""
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         yield prefix or "module", node  # type: ignore[misc]
     for child in ast.iter_child_nodes(node):

@@ -1,8 +1,8 @@
-"""A probabilistic grammar without nesting on the left, as an automaton whose probabilities are all known exactly.
+"""A probabilistic grammar without left recursion, as an automaton whose probabilities are all known exactly.
 
-Read from left to right, a sentence needs to remember only what is still to be said. That list of symbols is the
-automaton's *state*. Its first symbol is a class of words, from which the next word is drawn. A rule whose last symbol
-is the one it defines (`C -> ... that C`) makes no list longer, so there are finitely many states, and sums over all
+Read from left to right, a sentence only needs to remember the symbols that are still to come. That list is the
+automaton's *state*. Its first symbol is a word class, from which the next word is drawn. A rule whose last symbol is
+the one it defines (`C -> ... that C`) makes no list longer, so there are finitely many states, and sums over all
 derivations of a text are products of matrices (the forward algorithm).
 
     p(w_1 ... w_T)        =  first · E(w_1) · A · E(w_2) · A  ...  E(w_T) · ends
@@ -30,7 +30,7 @@ State = tuple[str, ...]
 
 UNKNOWN = "<unk>"
 MOST_STATES = 5_000
-"""With more states than this, the rules hardly describe a finite automaton."""
+"""Limit of the number of states. Beyond it, the rules probably do not describe a finite automaton."""
 
 
 class FiniteGrammar:
@@ -38,17 +38,17 @@ class FiniteGrammar:
 
     Attributes:
         words: the vocabulary: `<unk>`, which no sentence holds, then by falling probability, ties alphabetical.
-        states: what is still to be said at each state, a class of words first.
-        first, ends: probabilities (S,) that a sentence begins with a state, or is over after its word.
-        within, running: transitions (S, S) inside a sentence, and of a text that goes on with the next one.
+        states: the symbols that are still to come at each state, a word class first.
+        first, ends: probabilities (S,) that a sentence begins with a state, or ends after its word.
+        within, running: transitions (S, S) inside a sentence, and in a text in which the next one follows.
         emits: probabilities (S, V) of the word said at each state.
     """
 
     def __init__(self, rules: Rules, lexicon: Lexicon, start: str = "S") -> None:
-        """`rules[symbol]` lists (probability, symbols), `lexicon[class]` weighs words; any other symbol is a word.
+        """Build it from `rules[symbol]`, (probability, symbols), and `lexicon[class]`, weights. The rest are words.
 
         Raises:
-            ValueError: probabilities of a rule do not add up to one, a class is empty, or the states never end.
+            ValueError: a rule's probabilities do not add up to one, a class is empty, or there are too many states.
         """
         _check(rules, lexicon)
         self._rules, self._lexicon = rules, lexicon
@@ -73,7 +73,7 @@ class FiniteGrammar:
     # -- building ----------------------------------------------------------------------------------------------------
 
     def _reachable(self, pending: State) -> dict[State, float]:
-        """The states in which `pending` can continue, with their probabilities; () when nothing is left to say."""
+        """Return the states in which `pending` can continue, with probabilities. () means that nothing is left."""
         found: dict[State, float] = {}
         todo = [(pending, 1.0)]
         while todo:
@@ -91,7 +91,7 @@ class FiniteGrammar:
         return found
 
     def _vocabulary(self) -> tuple[tuple[str, ...], Tensor]:
-        """The words by falling probability in running text, and what each state says."""
+        """Return the words by falling probability in running text, and each state's word probabilities."""
         said = [_shares(self._lexicon.get(state[0], {state[0]: 1.0})) for state in self.states]
         weight: dict[str, float] = {}
         for share, p_state in zip(said, self.stationary.tolist(), strict=True):
@@ -107,7 +107,7 @@ class FiniteGrammar:
 
     @cached_property
     def stationary(self) -> Tensor:
-        """How often running text is in each state, (S,): the row vector that `running` leaves as it is."""
+        """Return the share of each state in running text, (S,): the row vector that `running` leaves unchanged."""
         size = len(self.states)
         system = torch.cat([self.running.T - torch.eye(size, dtype=torch.float64), torch.ones(1, size).double()])
         target = torch.zeros(size + 1, dtype=torch.float64)
@@ -116,12 +116,12 @@ class FiniteGrammar:
 
     @cached_property
     def frequencies(self) -> Tensor:
-        """How often running text holds each word, (V,)."""
+        """Return the share of each word in running text, (V,)."""
         return self.stationary @ self.emits
 
     def together(self, distance: int) -> Tensor:
-        """P(w, v), (V, V): that a word of running text is w, and the one `distance` places later is v."""
-        later = self.emits  # (S, V): what is said `distance` places after each state
+        """Return P(w, v), (V, V): that a word of running text is w, and the one `distance` places later is v."""
+        later = self.emits  # (S, V): the word `distance` places after each state
         for _ in range(distance):
             later = self.running @ later
         return (self.stationary[:, None] * self.emits).T @ later
@@ -129,17 +129,17 @@ class FiniteGrammar:
     # -- words and numbers -------------------------------------------------------------------------------------------
 
     def encode(self, words: Sequence[str]) -> Tensor:
-        """LongTensor (T,) of the words' ids; 0 for words that the language does not have."""
+        """Return the words' ids as a LongTensor (T,), with 0 for unknown words."""
         return torch.tensor([self.ids.get(word, 0) for word in words], dtype=torch.long)
 
     def decode(self, ids: Tensor) -> list[str]:
-        """The words of a LongTensor (T,)."""
+        """Return the words of a LongTensor (T,)."""
         return [self.words[index] for index in ids.tolist()]
 
     # -- drawing -----------------------------------------------------------------------------------------------------
 
     def draw_sentences(self, count: int, generator: torch.Generator) -> list[list[int]]:
-        """`count` independent sentences as lists of ids; all chance comes from `generator`."""
+        """Draw `count` independent sentences as lists of ids."""
         state = torch.multinomial(self.first, count, replacement=True, generator=generator)
         alive = torch.arange(count)
         sentences: list[list[int]] = [[] for _ in range(count)]
@@ -152,7 +152,7 @@ class FiniteGrammar:
         return sentences
 
     def draw_text(self, texts: int, length: int, generator: torch.Generator, *, anywhere: bool = False) -> Tensor:
-        """LongTensor (texts, length): sentence after sentence, from a first word on, or from `anywhere` in a text."""
+        """Draw a LongTensor (texts, length) of consecutive sentences, from a first word or `anywhere` in a text."""
         start = self.stationary if anywhere else self.first
         state = torch.multinomial(start, texts, replacement=True, generator=generator)
         said = []
@@ -176,11 +176,11 @@ class FiniteGrammar:
     # -- probabilities -----------------------------------------------------------------------------------------------
 
     def log_probability(self, words: Sequence[str]) -> float:
-        """log p of one whole sentence, over all its derivations. It is -inf for what is no sentence."""
+        """Return log p of one whole sentence, over all its derivations, or -inf for anything else."""
         return float(self.log_probabilities([self.encode(words).tolist()])[0])
 
     def log_probabilities(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """log p of many sentences, given as ids: (B,)."""
+        """Return log p of many sentences, given as ids: (B,)."""
         found = torch.full((len(sentences),), -torch.inf, dtype=torch.float64)
         by_length: dict[int, list[int]] = {}
         for row, sentence in enumerate(sentences):
@@ -194,10 +194,10 @@ class FiniteGrammar:
         return found
 
     def next_word(self, ids: Tensor, *, running: bool = False) -> Tensor:
-        """p(w | words before) at every position of ids (B, T), and after the last: (B, T + 1, V).
+        """Return p(w | words before) at every position of ids (B, T), and after the last: (B, T + 1, V).
 
         A row starts with a sentence, or with `running` anywhere in a text. Within a sentence, probabilities after
-        its last word are zeros, and so are all after something that the language cannot say.
+        its last word are zero, and so are all after a word that is impossible in the language.
         """
         forward = (self.stationary if running else self.first)[:, None].expand(-1, len(ids))  # (S, B)
         onward = self._across if running else self._inside
@@ -209,9 +209,9 @@ class FiniteGrammar:
         return torch.stack(found, dim=1)
 
     def each_word(self, ids: Tensor) -> Tensor:
-        """p(word | words before) of every word of ids (B, T), whose rows start with a sentence: (B, T).
+        """Return p(word | words before) of every word of ids (B, T), whose rows start with a sentence: (B, T).
 
-        These are the entries of `next_word` for the words that came, without those for all others.
+        These are the entries of `next_word` for the given words only.
         """
         forward, found = self.first[:, None].expand(-1, len(ids)), []
         for t in range(ids.shape[1]):
@@ -221,10 +221,10 @@ class FiniteGrammar:
         return torch.stack(found, dim=1)
 
     def centre(self, contexts: Tensor, *, ordered: bool = True) -> Tensor:
-        """p(w | the words around it) in running text, (B, V), for contexts (B, C): C/2 words before, C/2 after.
+        """Return p(w | the words around it) in running text, (B, V), for contexts (B, C): C/2 words before, C/2 after.
 
-        Without `ordered`, it knows the words of the context but not which stood where. It adds up the probabilities
-        of all their orders, which is the best that any reader of the bag can do.
+        Without `ordered`, the words of the context are known but not their order. The probabilities of all orders
+        are added, which is the best possible prediction from a bag of words.
         """
         C = contexts.shape[1]
         half, said = C // 2, self._alike[contexts]
@@ -243,12 +243,12 @@ class FiniteGrammar:
 
     @cached_property
     def _inside(self) -> Tensor:
-        """The transpose of `within`, sparse: `_inside @ x` goes one word further in x (S, B)."""
+        """Return the transpose of `within` as a sparse matrix: `_inside @ x` moves one word on in x (S, B)."""
         return self.within.T.to_sparse()
 
     @cached_property
     def _across(self) -> Tensor:
-        """The same of `running`."""
+        """Return the transpose of `running` as a sparse matrix."""
         return self.running.T.to_sparse()
 
     @cached_property
@@ -257,20 +257,20 @@ class FiniteGrammar:
 
     @cached_property
     def _alike(self) -> Tensor:
-        """For each word (V,) the first one that is used exactly alike, so that both say the same of their context."""
+        """Return, for each word (V,), the first one with the same probabilities, which predicts the same context."""
         use = self.emits / self.emits.amax(0).clamp(min=1e-300)
         first: dict[bytes, int] = {}
         return torch.tensor([first.setdefault(u.numpy().round(9).tobytes(), i) for i, u in enumerate(use.T)])
 
     def _before(self, words: Tensor) -> Tensor:
-        """(B, S): p(words, then the state)."""
+        """Return p(words, then the state), (B, S)."""
         forward = self.stationary[:, None].expand(-1, len(words))
         for word in words.unbind(1):
             forward = self._across @ (forward * self.emits[:, word])
         return forward.T.contiguous()
 
     def _after(self, words: Tensor) -> Tensor:
-        """(B, S): p(words | after the state)."""
+        """Return p(words | after the state), (B, S)."""
         backward = torch.ones(len(self.states), len(words), dtype=torch.float64)
         for word in reversed(words.unbind(1)):
             backward = self._back_across @ (backward * self.emits[:, word])
@@ -278,7 +278,7 @@ class FiniteGrammar:
 
 
 class _Choices:
-    """Rows of probabilities (R, K), mostly zeros, to draw columns from: only what is possible is kept."""
+    """Rows of probabilities (R, K), mostly zeros, for drawing columns. Only nonzero entries are stored."""
 
     def __init__(self, probabilities: Tensor) -> None:
         most = int((probabilities > 0).sum(1).max())
@@ -286,7 +286,7 @@ class _Choices:
         self.columns, self.cumulative = order[:, :most].contiguous(), ranked[:, :most].cumsum(1)
 
     def draw(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """A column for each of `rows` (B,), with that row's probabilities."""
+        """Draw a column for each of `rows` (B,), with that row's probabilities."""
         cumulative = self.cumulative[rows]
         coin = torch.rand(len(rows), 1, generator=generator, dtype=torch.float64) * cumulative[:, -1:]
         place = torch.searchsorted(cumulative, coin, right=True).clamp(max=cumulative.shape[1] - 1)
@@ -294,7 +294,7 @@ class _Choices:
 
 
 def _distinct(rows: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """The distinct rows of numbers below `size` in rows (..., K), (distinct, K), and which one each row is (...)."""
+    """Return the distinct ones of rows (..., K) of numbers below `size`, (distinct, K), and each row's index (...)."""
     digits = size ** torch.arange(rows.shape[-1])
     once, which = (rows * digits).sum(-1).unique(return_inverse=True)
     return once[:, None] // digits % size, which

@@ -1,12 +1,12 @@
-"""A small English with nothing unknown about it: who says what how often, and which words are of a kind.
+"""A small English with known probabilities of all sentences and known word classes.
 
     the cook who these ducks follow tastes some warm bread tonight .
     every lamb near the river never sleeps .     today Ada hopes that two sailors return to the harbour .
 
-Written for this course as a probabilistic grammar. A verb agrees with its subject, whatever stands between them. People
-and animals do different things, and only food is eaten. Some words belong to two classes: a cook cooks, and lamb is an
-animal and a meal. The rules are known, and so are the probability of every sentence, the best possible prediction of
-every word, and the class of every word. So a language model can be compared with the truth, and so can a word vector.
+Written for this course as a probabilistic grammar. A verb agrees with its subject, whatever comes between them.
+People and animals do different things, and only food is eaten. Some words belong to two classes: a cook cooks, and
+lamb is an animal and a meal. The rules are known, and so are the probability of every sentence, the best possible
+prediction of every word, and its class. So language models and word vectors can be compared with the truth.
 
 The text never ends, and is drawn from a seed. `language()` computes with it, see `FiniteGrammar`.
 """
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 TEXTS = 256
-"""Texts that are drawn at a time for the stream. A step costs the same for one and for many."""
+"""Texts that are drawn at once for the stream. A step takes the same time for one and for many."""
 BATCH = 512
 """Words of running text in a training batch."""
 SENTENCES = 64
 """Sentences in a training batch of a language model."""
 DRAWN = 64 * SENTENCES
-"""Sentences that are drawn at a time for it."""
+"""Sentences that are drawn at once for such batches."""
 STOP = "."
 """The end of every sentence, and of nothing else."""
 
@@ -70,7 +70,7 @@ OTHERS = {
 
 
 def _added_s(word: str) -> str:
-    """The plural of a noun, and the third person of a verb."""
+    """Return the plural of a noun, or the third person of a verb."""
     if word.endswith(("s", "x", "ch", "sh")):
         return word + "es"
     return word[:-1] + "ies" if word.endswith("y") and word[-2] not in "aeiou" else word + "s"
@@ -78,7 +78,7 @@ def _added_s(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _lexicon() -> dict[str, dict[str, float]]:
-    """Class -> word -> weight. Within a class the first word is the most frequent, about three times the last."""
+    """Return class -> word -> weight. The first word of a class is the most frequent, about three times the last."""
     listed = {name: words.split() for name, words in OTHERS.items()}
     for kind, words in NOUNS.items():
         listed[f"{kind} sg"] = words.split()
@@ -90,7 +90,7 @@ def _lexicon() -> dict[str, dict[str, float]]:
 
 
 def _symbol(name: str) -> str:
-    """A class's name as one symbol of a rule."""
+    """Return a class's name as one symbol of a rule."""
     return name.replace(" ", "-")
 
 
@@ -118,7 +118,7 @@ def _rules() -> dict[str, list[tuple[float, str]]]:
 
 
 def _about(number: str) -> dict[str, list[tuple[float, str]]]:
-    """The rules for one number, so that verbs agree."""
+    """Return the rules for singular or plural, so that verbs agree."""
     rules: dict[str, list[tuple[float, str]]] = {}
     named = 0.35 if number == "sg" else 0.0
     for kind, pronoun in zip(KINDS, ("who", "that"), strict=True):
@@ -148,17 +148,17 @@ def _about(number: str) -> dict[str, list[tuple[float, str]]]:
 
 @lru_cache(maxsize=1)
 def language() -> FiniteGrammar:
-    """The language itself: its words, its probabilities, and everything that can be computed with them."""
+    """Return the language: its words, its probabilities, and everything that can be computed with them."""
     return FiniteGrammar(_rules(), _lexicon())
 
 
 def classes() -> dict[str, list[str]]:
-    """Every class of words ('person sg', 'verb of motion pl', 'place') with its words, the most frequent first."""
+    """Return every word class ('person sg', 'verb of motion pl', 'place') with its words, the most frequent first."""
     return {symbol.replace("-", " "): list(words) for symbol, words in _lexicon().items()}
 
 
 def class_table() -> Tensor:
-    """Which word is of which class, a bool tensor (V, number of classes): rows by id, columns as in `classes`."""
+    """Return which word is in which class, a bool tensor (V, number of classes): rows by id, columns as `classes`."""
     table = torch.zeros(len(language().words), len(classes()), dtype=torch.bool)
     for column, words in enumerate(classes().values()):
         table[language().encode(words), column] = True
@@ -166,7 +166,7 @@ def class_table() -> Tensor:
 
 
 def load(sentences: int = 5000, held_out: int = 1000, seed: int = 0) -> DatasetDict:
-    """Splits `train` and `held_out` with the columns `text`, `words` and `log_probability`, the true one.
+    """Return splits `train` and `held_out` with columns `text`, `words` and `log_probability`, the true one.
 
     Sentences are independent of each other, so a short one can be in both splits. They are made from `seed` each
     time, which is quicker than reading them from a disk.
@@ -186,35 +186,35 @@ def load(sentences: int = 5000, held_out: int = 1000, seed: int = 0) -> DatasetD
 
 
 def windows(count: int, radius: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Independent windows of running text: contexts (count, 2r), without their centres (count,)."""
+    """Draw independent windows of running text: contexts (count, 2r) and their centres (count,)."""
     ids = language().draw_text(count, 2 * radius + 1, generator, anywhere=True)
     return torch.cat([ids[:, :radius], ids[:, radius + 1 :]], dim=1), ids[:, radius].contiguous()
 
 
 @lru_cache(maxsize=4)
 def neighbour_probabilities(radius: int) -> Tensor:
-    """P(w, c), (V, V): that a word of running text is w, and one of the `radius` on each side of it, drawn, is c."""
+    """Return P(w, c), (V, V): that a word of running text is w, and one drawn from `radius` on each side is c."""
     after = torch.stack([language().together(distance) for distance in range(1, radius + 1)]).mean(0)
     return (after + after.T) / 2
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor]]:
-    """Training batches without end: a stretch of running text, ids (T,), sentence after sentence."""
+    """Yield endless training batches: a stretch of running text, ids (T,), sentence after sentence."""
     while True:
         yield from ((ids,) for ids in language().draw_text(TEXTS, BATCH, generator))
 
 
 def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Sentences, as ids, side by side: ids (B, T), a full stop before each and zeros behind it, and lengths (B,).
+    """Stack sentences of ids: ids (B, T), with a full stop before each and zeros after it, and lengths (B,).
 
-    A length counts the words and both full stops; T is the longest.
+    A length counts the words and both full stops. T is the longest.
     """
     lengths = torch.tensor([len(sentence) + 1 for sentence in sentences])
     return side_by_side([[language().ids[STOP], *sentence] for sentence in sentences]), lengths
 
 
 def sentence_batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: whole sentences, ids (B, T) and lengths (B,), see `padded`."""
+    """Yield endless training batches: whole sentences, ids (B, T) and lengths (B,), see `padded`."""
     while True:
         drawn = language().draw_sentences(DRAWN, generator)
         for start in range(0, DRAWN, SENTENCES):

@@ -1,4 +1,4 @@
-"""Data that is not the course's own: the Hugging Face hub, and files."""
+"""Load other data than the course's own: from the Hugging Face hub and from files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ READERS = {
     ".parquet": "parquet",
     ".arrow": "arrow",
 }
-"""Which of `load_dataset`'s readers reads a file, by the end of its name, in small letters or capitals."""
+"""`load_dataset`'s readers by the extension of a file, in lower or upper case."""
 
 
 def from_hub(identifier: str, **options: Any) -> Dataset | DatasetDict:
-    """`load_dataset(identifier, **options)`: a data set of the Hugging Face hub, downloaded once.
+    """Return `load_dataset(identifier, **options)`: a data set of the Hugging Face hub, downloaded once.
 
     Raises:
-        ConnectionError: the hub is switched off here (`HF_HUB_OFFLINE`, as in grading) and the set is not on disk.
-        ValueError: no identifier is given.
+        ConnectionError: the hub is switched off (`HF_HUB_OFFLINE`, as in grading) and the set is not on disk.
+        ValueError: the identifier is empty.
     """
     if not identifier.strip():
         raise ValueError('a data set of the hub is asked for as "hub:<id>", such as "hub:wikitext"')
@@ -45,21 +45,21 @@ def from_hub(identifier: str, **options: Any) -> Dataset | DatasetDict:
 
 
 def is_path(name: str) -> bool:
-    """Whether `name` means files: something with a slash, a known ending, or a name that exists."""
+    """Return whether `name` means files: it has a slash or a known extension, or it exists."""
     return "/" in name or bool(_reader(Path(name))) or Path(name).expanduser().exists()
 
 
 def _reader(file: Path) -> str:
-    """What reads a file of this name; empty for what cannot be read."""
+    """Return the reader for a file of this name, or an empty string."""
     return READERS.get(file.suffix.lower(), "")
 
 
 def from_files(path: str, **options: Any) -> Dataset | DatasetDict:
-    """The file at `path`, or all files of one kind in that folder; also a folder written by `save_to_disk`.
+    """Load the file at `path`, or all files of one kind in that folder, or a folder written by `save_to_disk`.
 
     Raises:
-        FileNotFoundError: nothing is there.
-        ValueError: no file there is of a kind that can be read, or there are several kinds.
+        FileNotFoundError: there is nothing at `path`.
+        ValueError: no file there has a readable kind, or there are several kinds.
     """
     place = Path(path).expanduser()
     if not place.exists():

@@ -1,8 +1,8 @@
-"""The digits of another scanner: photographic negatives that lie on their side, a second domain for a trained model.
+"""The digits of another scanner: rotated photographic negatives, a second domain for a trained model.
 
-    . 3 8       8 11 10      `turned` makes ink of paper and paper of ink, and turns the scan a quarter to the left
-    . . 5  ->  13 16 15      (here in sixteenths). Nothing is lost, but a network that was trained on one domain
-    . 1 6      16 16 16      does not know the other.
+        . 3 8       8 11 10      `turned` exchanges ink and paper, and rotates the scan a quarter turn to the left (here
+        . . 5  ->  13 16 15      in sixteenths). No information is lost, but a network that was trained on one domain
+        . 1 6      16 16 16      fails on the other.
 
 The scans are those of `digits`, in the same split.
 
@@ -28,12 +28,12 @@ BATCH = digits.BATCH
 
 
 def turned(images: Tensor) -> Tensor:
-    """Negatives of images with values in [0, 1], a quarter turn to the left: (B, C, H, W) -> (B, C, W, H)."""
+    """Return negatives of images with values in [0, 1], a quarter turn to the left: (B, C, H, W) -> (B, C, W, H)."""
     return 1 - images.rot90(1, (-2, -1))
 
 
 def load() -> DatasetDict:
-    """Splits `train` (1,400 scans) and `test` (397), with the columns `image` and `label`, as `digits` has them."""
+    """Return splits `train` (1,400 scans) and `test` (397), with columns `image` and `label`, like `digits`."""
 
     def make() -> DatasetDict:
         library = datasets_library()
@@ -50,7 +50,7 @@ def load() -> DatasetDict:
 
 
 def scans(part: str = "train") -> tuple[Tensor, Tensor]:
-    """The negatives of one split, `train` or `test`, ready for a network: images (B, 1, 8, 8) and labels (B,).
+    """Return the negatives of one split, `train` or `test`, as tensors: images (B, 1, 8, 8) and labels (B,).
 
     Raises:
         ValueError: there is no such split.
@@ -60,7 +60,7 @@ def scans(part: str = "train") -> tuple[Tensor, Tensor]:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: negatives (B, 1, 8, 8), labels (B,); every scan once before any comes again."""
+    """Yield endless training batches: negatives (B, 1, 8, 8), labels (B,). All scans come before any comes again."""
     images, labels = scans("train")
     while True:
         for chosen in torch.randperm(len(labels), generator=generator).split(BATCH):

@@ -1,12 +1,12 @@
-"""Three games about nothing but order: echo each letter late, say the letters backwards, or sort them.
+"""Three tasks about order alone: repeat each letter late (echo), reverse the letters, or sort them.
 
     heard    k a q b a z            k a q b a z            k a q b a z
     echo     · · · k a q            reverse  z a b q a k   sort     a a b k q z
 
-Letters are drawn uniformly and independently, so the letters around a position tell nothing about its target. The echo
-comes three positions late. Its first three positions have nothing to say and carry the target -100, which
-`F.cross_entropy` leaves out. Reverse needs to know where the list ends, and sort where the answer stands. Only the echo
-is a matter of distance alone, and so it makes sense at every length.
+Letters are drawn uniformly and independently, so the letters around a position carry no information about its target.
+The echo comes three positions late. Its first three positions have no output and carry the target -100, which
+`F.cross_entropy` ignores. Reversing needs the length of the list, and sorting the position of the answer. Only the echo
+depends on distance alone, so it makes sense at every length.
 
 Glossary: B lists, T letters in each.
 """
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TASKS = ("echo", "reverse", "sort")
 DELAY = 3
-"""How many positions late the echo comes. It is too far for a neighbour and near enough for a short list."""
+"""Delay of the echo in positions: too far for a neighbour and near enough for a short list."""
 LENGTH = 16
 """Letters in a list of the training task."""
 SILENCE = -100
-"""The target of a position that has nothing to say, the `ignore_index` of `F.cross_entropy`."""
+"""The target of a position without output, the `ignore_index` of `F.cross_entropy`."""
 BATCH = 64
 """Lists in a training batch."""
 
 
 def draw(n: int, generator: torch.Generator, length: int = LENGTH, task: str = "echo") -> tuple[Tensor, Tensor]:
-    """`n` lists: ids (n, T) and targets (n, T), LongTensors that count in `LETTERS`, or `SILENCE`.
+    """Draw `n` lists: ids (n, T) and targets (n, T), LongTensors of indices of `LETTERS`, or `SILENCE`.
 
     Raises:
         ValueError: there is no such task, or the list is too short for an echo.
@@ -51,7 +51,7 @@ def draw(n: int, generator: torch.Generator, length: int = LENGTH, task: str = "
 
 
 def targets(ids: Tensor, task: str = "echo") -> Tensor:
-    """The target at each position of ids (B, T): a LongTensor (B, T)."""
+    """Return the target at each position of ids (B, T): a LongTensor (B, T)."""
     if task == "reverse":
         return ids.flip(1)
     if task == "sort":
@@ -62,14 +62,14 @@ def targets(ids: Tensor, task: str = "echo") -> Tensor:
 
 
 def text(ids: Tensor) -> str:
-    """One list (T,) for people to read: `k a q b`, with a dot where there is silence."""
+    """Return one list (T,) in readable form: `k a q b`, with a dot for `SILENCE`."""
     return " ".join("·" if i == SILENCE else LETTERS[i] for i in ids.tolist())
 
 
 def load(rows: int = 2000, length: int = LENGTH, task: str = "echo", seed: int = 0) -> Dataset:
-    """`rows` lists with the columns heard and said (text), ids and targets; always the same for one seed.
+    """Return `rows` lists with columns heard and said (text), ids and targets, always the same for one seed.
 
-    They are drawn faster than a cache could be read, so none is kept.
+    They are drawn faster than a cache could be read, so they are not cached.
     """
     ids, said = draw(rows, torch.Generator().manual_seed(seed), length, task)
     return datasets_library().Dataset.from_dict(
@@ -83,6 +83,6 @@ def load(rows: int = 2000, length: int = LENGTH, task: str = "echo", seed: int =
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches of the echo, without end: ids (B, T) and targets (B, T)."""
+    """Yield endless training batches of the echo: ids (B, T) and targets (B, T)."""
     while True:
         yield draw(BATCH, generator)

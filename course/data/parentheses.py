@@ -1,13 +1,13 @@
-"""Balanced parentheses in five colours. No count tells the label of a sequence, only order and memory do.
+"""Balanced parentheses in five colours. No count of tokens reveals the label, only their order does.
 
 Tokens 0 to 4 open, tokens 5 to 9 close, and i closes with j when i + j = 9. A sequence has the label 1 when it is
-balanced, and 0 when two of its tokens were exchanged so that it no longer is. The two exchanged positions have the same
-parity, and whether a sequence is corrupted is drawn after everything else. So the number of times each token stands at
-an even and at an odd position says *nothing* about the label, and a bag of tokens is right half of the time.
-Neighbours do not give it away either, because every pair and every triple of a corrupted sequence is possible in a
-balanced one.
+balanced, and 0 if two of its tokens were exchanged so that it no longer is. The two exchanged positions have the
+same parity, and whether a sequence is corrupted is drawn after everything else. So the number of times each token is
+at an even and at an odd position carries *no* information about the label, and a bag of tokens is right half of the
+time. Neighbours do not reveal it either, because every pair and every triple of tokens in a corrupted sequence also
+occurs in balanced ones.
 
-Glossary: B sequences, T tokens of the longest. Padding is 0, which is a token too, so only the lengths tell.
+Glossary: B sequences, T tokens of the longest. Padding is 0, which is also a token, so the lengths are needed.
 
 Source: Arnold and Sleep (1980), "Uniform random generation of balanced parenthesis strings", for the coin's bias.
 """
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 COLOURS = 5
 TOKENS = 2 * COLOURS
 SYMBOLS = "([{<«»>}])"
-"""How the course prints the tokens. Character i opens what character 9 - i closes."""
+"""The printed form of the tokens. Character i opens what character 9 - i closes."""
 LENGTHS = (6, 16)
 """Shortest and longest sequence of the training task."""
 LONGER = (6, 24)
-"""The same for networks with gates."""
+"""Shortest and longest sequence of the training task for networks with gates."""
 BATCH = 64
 """Sequences in a training batch."""
 TRIES = 16
-"""Exchanges tried on a balanced sequence before another one is drawn."""
+"""Exchanges that are tried on a balanced sequence before another one is drawn."""
 
 
 def balanced(lengths: Tensor, generator: torch.Generator) -> Tensor:
-    """Balanced sequences (B, T), every shape of that length equally likely, every colour too.
+    """Draw balanced sequences (B, T), uniform over shapes of that length and over colours.
 
     Args:
         lengths: LongTensor (B,), even and at least 2.
-        generator: where every draw comes from.
+        generator: the source of all random numbers.
 
     Raises:
         ValueError: a length is odd or below 2.
@@ -61,7 +61,7 @@ def balanced(lengths: Tensor, generator: torch.Generator) -> Tensor:
         left = (lengths - t).clamp(min=0)
         # of all ways to come down to 0 in `left` steps, the share that starts with a step up
         opens.append(coins[t] * (2 * left * (height + 1)) < (height + 2) * (left - height))
-        height = height + torch.where(opens[t], 1, -1)  # behind the end it is never read
+        height = height + torch.where(opens[t], 1, -1)  # not read after the end
     opened = torch.stack(opens, dim=1)
     pairs, _ = _pairs(opened, lengths)
     first = colours.T.gather(1, pairs[:, ::2])
@@ -71,10 +71,10 @@ def balanced(lengths: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _pairs(opens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The positions (B, T) of each row in another order, and how many are open after each token, by position.
+    """Return the positions (B, T) of each row with partners side by side, and the depth after each token, by position.
 
-    Where a row is balanced but for its colours, each opening token is followed by the one that closes it: both stand
-    at one height, and at a height opening and closing tokens take turns. Padding comes last.
+    In a row that is balanced except for its colours, each opening token is followed by its closing one: both are at
+    one depth, and at each depth opening and closing tokens alternate. Padding comes last.
     """
     longest = opens.shape[1]
     real = torch.arange(longest) < lengths.unsqueeze(1)
@@ -85,7 +85,7 @@ def _pairs(opens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def is_balanced(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Whether the first `lengths` tokens of each row of `ids` (B, T) are balanced: a bool tensor (B,)."""
+    """Return whether the first `lengths` tokens of each row of `ids` (B, T) are balanced: a bool tensor (B,)."""
     opens = ids < COLOURS
     pairs, height = _pairs(opens, lengths)
     first, second = ids.gather(1, pairs[:, : ids.shape[1] // 2 * 2]).unflatten(1, (-1, 2)).unbind(2)
@@ -95,13 +95,13 @@ def is_balanced(ids: Tensor, lengths: Tensor) -> Tensor:
 
 
 def still_open(ids: Tensor) -> Tensor:
-    """The innermost parenthesis still open before each token of ids (B, T): its token, or -1 where none is.
+    """Return the innermost parenthesis still open before each token of ids (B, T), as its token, or -1.
 
-    A token that closes the wrong one closes it all the same. So token i at position t is impossible when i closes and
+    A closing token closes it even if its colour is wrong. So token i at position t is impossible if i closes and
     i + still_open(ids)[t] is not 9.
     """
     stack = torch.full((len(ids), ids.shape[1] + 2), -1)
-    depth = torch.zeros(len(ids), 1, dtype=torch.long)  # the stack's floor at place 0 stays -1
+    depth = torch.zeros(len(ids), 1, dtype=torch.long)  # position 0, the bottom of the stack, stays -1
     innermost = []
     for t in range(ids.shape[1]):
         innermost.append(stack.gather(1, depth))
@@ -113,9 +113,9 @@ def still_open(ids: Tensor) -> Tensor:
 
 
 def looks_right(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Whether nothing is wrong with any two neighbours, nor with the two ends: a bool tensor (B,).
+    """Return whether all pairs of neighbours and both ends are possible in a balanced sequence: a bool tensor (B,).
 
-    An opening token must not stand right before a closing one of another colour, the first token opens, the last
+    An opening token must not be right before a closing one of another colour, the first token opens, and the last
     one closes. A window of two tokens sees no more than this, and neither does a window of three.
     """
     before, after = ids[:, :-1], ids[:, 1:]
@@ -126,30 +126,30 @@ def looks_right(ids: Tensor, lengths: Tensor) -> Tensor:
 
 
 def corrupted(ids: Tensor, lengths: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Each balanced row of `ids` (B, T) with two tokens exchanged, so that it is not balanced and still `looks_right`.
+    """Exchange two tokens in each balanced row of `ids` (B, T), so that it is not balanced but still `looks_right`.
 
-    The two positions are drawn uniformly among those of equal parity. Returns the new rows and a bool tensor (B,) that
-    is False, and the row unchanged, where none of `TRIES` draws was such an exchange. `()[]` has none.
+    The two positions are drawn uniformly among those of equal parity. Return the new rows and a bool tensor (B,) that
+    is False, and the row unchanged, if none of `TRIES` draws was such an exchange. `()[]` has none.
     """
     rows = torch.arange(len(ids)).repeat(TRIES)  # all draws of all rows at once
     size = lengths[rows].unsqueeze(1)
     first = (torch.rand(len(rows), 1, generator=generator) * size).long()
     second = first % 2 + 2 * (torch.rand(len(rows), 1, generator=generator) * (size // 2)).long()
-    swapped = ids.to(torch.int16)[rows]  # a quarter of the memory to go through
+    swapped = ids.to(torch.int16)[rows]  # for a quarter of the memory
     one, other = swapped.gather(1, first), swapped.gather(1, second)
     swapped.scatter_(1, first, other).scatter_(1, second, one)
     good = looks_right(swapped, lengths[rows]).nonzero().squeeze(1)
     good = good[~is_balanced(swapped[good], lengths[rows[good]])]
-    chosen = torch.full((len(ids),), -1).scatter_reduce(0, rows[good], good, "amax")  # of several, the last
+    chosen = torch.full((len(ids),), -1).scatter_reduce(0, rows[good], good, "amax")  # the last of several
     found = chosen >= 0
     return torch.where(found.unsqueeze(1), swapped[chosen].long(), ids), found
 
 
 def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """`count` sequences, half of them corrupted on average: ids (B, T), lengths (B,), labels (B,).
+    """Draw `count` sequences, half of them corrupted on average: ids (B, T), lengths (B,), labels (B,).
 
     Lengths are even, uniform between the two given, both included. A balanced sequence that no exchange corrupts is
-    drawn again *before* the label is, so the counts of tokens carry no trace of it.
+    drawn again *before* the label is, so the counts of tokens carry no information about it.
 
     Raises:
         ValueError: lengths below 6, where no exchange goes unnoticed, or no even length between the two.
@@ -170,9 +170,9 @@ def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -
 
 
 def window_sees(ids: Tensor, lengths: Tensor, n: int) -> Tensor:
-    """Whether some n neighbours of a row could not stand in any balanced sequence: a bool tensor (B,).
+    """Return whether some n neighbours of a row are impossible in any balanced sequence: a bool tensor (B,).
 
-    This is the best that a table of n-grams could know, after reading any amount of text.
+    This is the most that a table of n-grams could learn from any amount of text.
 
     Raises:
         ValueError: a row is shorter than the window.
@@ -188,7 +188,7 @@ def window_sees(ids: Tensor, lengths: Tensor, n: int) -> Tensor:
         token = windows[..., t : t + 1]
         opens = token < COLOURS
         top = stack.gather(2, (depth - 1).clamp(min=0))
-        clash |= ~opens & (depth > 0) & (top + token != TOKENS - 1)  # opened before the window: anything may close
+        clash |= ~opens & (depth > 0) & (top + token != TOKENS - 1)  # anything may close a token before the window
         stack.scatter_(2, depth, token)
         depth = (depth + torch.where(opens, 1, -1)).clamp(min=0)
     whole = torch.arange(places) + n <= lengths.unsqueeze(1)
@@ -196,14 +196,14 @@ def window_sees(ids: Tensor, lengths: Tensor, n: int) -> Tensor:
 
 
 def text(ids: Tensor) -> str:
-    """One sequence (T,), without its padding, for people to read: `[(){}]`."""
+    """Return one sequence (T,), without its padding, in readable form: `[(){}]`."""
     return "".join(SYMBOLS[token] for token in ids.tolist())
 
 
 def load(sequences: int = 2000, lengths: tuple[int, int] = LENGTHS, seed: int = 0) -> Dataset:
-    """`sequences` rows with the columns `ids` (padded to the longest), `length`, `label` and `text`, as torch tensors.
+    """Return `sequences` rows with columns `ids` (padded to the longest), `length`, `label` and `text`, as tensors.
 
-    It is made from `seed` each time, which is quicker than reading it from a disk.
+    They are made from `seed` each time, which is faster than reading them from a disk.
     """
     ids, sizes, labels = examples(sequences, lengths, torch.Generator().manual_seed(seed))
     texts = [text(row[:size]) for row, size in zip(ids, sizes.tolist(), strict=True)]
@@ -212,8 +212,8 @@ def load(sequences: int = 2000, lengths: tuple[int, int] = LENGTHS, seed: int = 
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Training batches without end: ids (B, T), lengths (B,), labels (B,), each as wide as its longest sequence."""
-    while True:  # many at a time: the loops over a sequence's steps cost the same for one row as for thousands
+    """Yield endless training batches: ids (B, T), lengths (B,), labels (B,), each as wide as its longest sequence."""
+    while True:  # many at once, because a loop over steps takes as long for one row as for thousands
         ids, sizes, labels = examples(128 * BATCH, LENGTHS, generator)
         for start in range(0, len(ids), BATCH):
             chosen = slice(start, start + BATCH)
@@ -221,10 +221,10 @@ def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor
 
 
 def similar_batches(generator: torch.Generator, size: int = 2 * BATCH) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Training batches without end, of the lengths `LONGER`: ids (B, T), lengths (B,), labels (B,) of B = `size`.
+    """Yield endless training batches of the lengths `LONGER`: ids (B, T), lengths (B,), labels (B,) of B = `size`.
 
-    A batch holds sequences of one length or of two neighbouring ones, so that hardly a step is spent on padding. The
-    batches come in random order.
+    A batch holds sequences of one length or of two neighbouring ones, which saves padding. The batches come in random
+    order.
     """
     while True:
         ids, sizes, labels = examples(64 * size, LONGER, generator)

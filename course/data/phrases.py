@@ -1,11 +1,11 @@
-"""English sentences and their French translations, by a small transfer grammar, with the alignment of their words.
+"""English sentences and their French translations from a small transfer grammar, with the alignment of their words.
 
     my tired bird is big .                 mon oiseau fatigué est grand .
     she does not see the small black cat . elle ne voit pas le petit chat noir .
 
-There are 20,000 pairs to learn from, the same for everyone, and the grammar makes millions more
-(`course.data.transfer`). A checksum of the English words decides whether a sentence may be learned from. So held-out
-sentences occur in no stream and in nothing that `load` returns.
+There are 20,000 pairs for training, the same for everyone, and the grammar makes millions more
+(`course.data.transfer`). A checksum of the English words decides whether a sentence may be used for training. So
+held-out sentences occur in no stream and in nothing that `load` returns.
 
 Glossary: B pairs in a batch, S English words, T French words, the end included.
 """
@@ -32,18 +32,18 @@ PAD, SOS, EOS = 0, 1, 2
 SPECIAL = ("<pad>", "<sos>", "<eos>")
 """The first ids of both vocabularies."""
 TRAIN, VALIDATION = 20_000, 1_000
-"""Pairs in what `load` returns."""
+"""Number of pairs in the splits that `load` returns."""
 BATCH = 64
 """Pairs in a training batch."""
 SHARES = 10
-"""A tenth of all sentences, by checksum, is never learned from, and another tenth is for validation."""
+"""Of ten shares by checksum, one is held out from training, and one is for validation."""
 
 Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 """English words, French words, and for each French word the position of the English one that it comes from."""
 
 
 def draw(count: int, chance: random.Random, share: str = "held out") -> list[Pair]:
-    """`count` different pairs of a share: "train", "validation", or "held out" of both.
+    """Draw `count` different pairs of a share: "train", "validation", or "held out" of both.
 
     Raises:
         ValueError: there is no such share.
@@ -61,10 +61,10 @@ def draw(count: int, chance: random.Random, share: str = "held out") -> list[Pai
 
 
 def aligned(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The French of an English sentence, and for each French word the position of the English one it comes from.
+    """Return the French of an English sentence, and for each French word the position of its English one.
 
     Raises:
-        ValueError: it is no sentence of the grammar.
+        ValueError: the words are not a sentence of the grammar.
     """
     return _pair(transfer.analyse(words))[1:]
 
@@ -86,16 +86,16 @@ def _share(words: Sequence[str]) -> str:
 
 @cache
 def vocabulary(language: str) -> tuple[str, ...]:
-    """All words of "english" or "french" by id, `SPECIAL` first, then in alphabetical order."""
+    """Return all words of "english" or "french" by id, `SPECIAL` first, then in alphabetical order."""
     words = transfer.english_words() if language == "english" else transfer.french_words()
     return (*SPECIAL, *sorted(words))
 
 
 def encode(sentences: Sequence[Sequence[str]], language: str) -> Tensor:
-    """Ids (B, T) of sentences as lists of words, each with EOS after it, then padded.
+    """Return ids (B, T) of sentences as lists of words, each followed by EOS and padding.
 
     Raises:
-        ValueError: a word is not in the vocabulary; the message says which.
+        ValueError: a word is not in the vocabulary. The message names it.
     """
     ids = _ids(language)
     unknown = sorted({word for words in sentences for word in words if word not in ids})
@@ -110,7 +110,7 @@ def _ids(language: str) -> dict[str, int]:
 
 
 def decode(ids: Tensor, language: str) -> list[str]:
-    """The words of one sentence (T,), up to its EOS, without padding."""
+    """Return the words of one sentence (T,), up to its EOS, without padding."""
     words = vocabulary(language)
     said = ids.tolist()
     end = said.index(EOS) if EOS in said else len(said)
@@ -118,7 +118,7 @@ def decode(ids: Tensor, language: str) -> list[str]:
 
 
 def load() -> DatasetDict:
-    """Splits train and validation, with columns english and french (text) and alignment (a position a French word)."""
+    """Return splits train and validation, with columns english and french (text) and alignment (positions)."""
 
     def make() -> DatasetDict:
         library = datasets_library()
@@ -149,20 +149,20 @@ def _training_ids() -> tuple[Tensor, Tensor]:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end, of similar lengths: English ids (B, S), French ids (B, T), with EOS, padded.
+    """Yield endless training batches of similar lengths: English ids (B, S), French ids (B, T), with EOS, padded.
 
-    The 20,000 pairs come in a new order each time round.
+    The 20,000 pairs come in a new order in each epoch.
     """
     english, french = _training_ids()
     lengths = (french != PAD).sum(1)
     while True:
         order = torch.randperm(len(french), generator=generator)[: len(french) // BATCH * BATCH]
-        order = order[lengths[order].sort(stable=True).indices]  # neighbours are of a length, and otherwise mixed
+        order = order[lengths[order].sort(stable=True).indices]  # sorted by length, but in random order within a length
         groups = order.view(-1, BATCH)
         for rows in groups[torch.randperm(len(groups), generator=generator)]:
             yield _cut(english[rows]), _cut(french[rows])
 
 
 def _cut(ids: Tensor) -> Tensor:
-    """Without the columns that are padding in every row."""
+    """Return ids without the columns that are padding in every row."""
     return ids[:, : int((ids != PAD).sum(1).max())]

@@ -1,12 +1,12 @@
-"""A play without end: two people speak in turn, and each line begins with a name and a surname.
+"""An endless play: two people speak in turn, and each line begins with a name and a surname.
 
     Greta Marsh: the cook tastes some warm bread .
     Hugo Vale: every lamb near the river never sleeps .
     Greta Marsh: now two sailors return to the harbour .
 
-Written for this course. A text has two speakers of eight, who get a surname each, one of sixteen and new in every text.
-Who speaks next is a throw of a coin. What they say is a sentence of `grammar`. So the probability of every token is
-known, and a surname can be known for certain from the second time on, by whoever looks back.
+Written for this course. A text has two of eight speakers, who get a surname each, one of sixteen and new in every
+text. The next speaker is drawn with equal probability. A line is a sentence of `grammar`. So the probability of every
+token is known, and a model that looks back can know a surname for certain from its second use on.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from torch import Tensor
 from . import grammar
 
 LENGTH = 64
-"""Tokens that a model reads of a text; one more is drawn, for the last target."""
+"""Tokens of a text that a model reads. One more is drawn for the last target."""
 BATCH = 8
 """Texts in a training batch."""
 DRAWN = 32 * BATCH
-"""Texts that are drawn at a time for the stream."""
+"""Texts that are drawn at once for the stream."""
 ENTROPY = 2.604
-"""Nats a word of the sentences that the grammar itself needs, on 400 texts."""
+"""Nats per word of the grammar's sentences, measured on 400 texts: no model can reach less."""
 RUNS = ((1600, 3.095), (3200, 2.779), (6400, 2.664), (12_800, 2.626), (25_600, 2.615))
 """Texts that the model of topic 15's notebook read in training, and its loss on words of 400 other texts, in nats.
 
-Means of four trainings each, by the notebook's own loop, with a learning rate that falls to zero at the end.
+Each is the mean of four trainings with the notebook's own loop, with a learning rate that falls to zero.
 """
 SENTENCES = 512
-"""Sentences that are drawn, or looked into, at a time."""
+"""Sentences that are drawn at once."""
 SURNAMES = (
     *("Brook:", "Cliff:", "Dale:", "Field:", "Ford:", "Glen:", "Heath:", "Hill:"),
     *("Lake:", "Marsh:", "Moor:", "Reed:", "Shore:", "Stone:", "Vale:", "Wood:"),
 )
-"""Each is one token, with its colon."""
+"""The speakers. Each name is one token, including its colon."""
 SPEAKERS = tuple(grammar.OTHERS["name"].split())
 
 
 @lru_cache(maxsize=1)
 def words() -> tuple[str, ...]:
-    """The vocabulary: the grammar's words, then the surnames, each with its colon."""
+    """Return the vocabulary: the grammar's words, then the surnames, each with its colon."""
     return (*grammar.language().words, *SURNAMES)
 
 
 def decode(ids: Tensor) -> str:
-    """The text of ids (T,), a line a speaker; the full stop in front is left out."""
+    """Return the text of ids (T,), one line for each speech, without the full stop in front."""
     said = " ".join(words()[token] for token in ids.tolist())
     return said.removeprefix(grammar.STOP).strip().replace(" . ", " .\n")
 
 
 def draw(n: int, generator: torch.Generator, length: int = LENGTH) -> Tensor:
-    """Draw `n` texts, ids (n, length + 1): a full stop, then line after line, the last one cut."""
+    """Draw `n` texts, ids (n, length + 1): a full stop, then line after line, the last one truncated."""
     english, first_surname = grammar.language(), len(grammar.language().words)
     speakers = english.encode(SPEAKERS)
     pairs = torch.rand(n, len(SPEAKERS), generator=generator).argsort(1)[:, :2]  # (n, 2)
@@ -74,13 +74,13 @@ def draw(n: int, generator: torch.Generator, length: int = LENGTH) -> Tensor:
 
 
 def _sentences(generator: torch.Generator) -> Iterator[list[int]]:
-    """Sentences of the grammar without end."""
+    """Yield endless sentences of the grammar."""
     while True:
         yield from grammar.language().draw_sentences(SENTENCES, generator)
 
 
 def next_token(ids: Tensor) -> Tensor:
-    """p(next token | tokens so far) behind every place of ids (B, T) that begin with a full stop: (B, T, V)."""
+    """Return p(next token | tokens so far) at every place of ids (B, T), which begin with a full stop: (B, T, V)."""
     B, T = ids.shape
     found = torch.zeros(B, T, len(words()), dtype=torch.float64)
     begun: list[tuple[int, int, list[int]]] = []  # row and place of a surname, and the sentence behind it
@@ -103,16 +103,16 @@ def next_token(ids: Tensor) -> Tensor:
 
 
 def _line_end(text: list[int], start: int) -> int:
-    """The place of the full stop of a line whose sentence begins at `start`, or the text's length."""
+    """Return the place of the full stop after a sentence that begins at `start`, or the text's length."""
     stop = grammar.language().ids[grammar.STOP]
     return next((place for place in range(start, len(text)) if text[place] == stop), len(text))
 
 
 def _who_speaks(known: tuple[int, ...]) -> Tensor:
-    """The next speaker, (V,): one of two, as far as they are known."""
+    """Return the probabilities of the next speaker, (V,), given the speakers known so far."""
     p = torch.zeros(len(words()), dtype=torch.float64)
     speakers = grammar.language().encode(SPEAKERS)
-    share = (1.0, 0.5, 0.0)[len(known)]  # of those who have not spoken yet
+    share = (1.0, 0.5, 0.0)[len(known)]  # probability of a new speaker
     p[speakers] = share / (len(SPEAKERS) - len(known))
     for speaker in known:
         p[speaker] = 0.5
@@ -120,7 +120,7 @@ def _who_speaks(known: tuple[int, ...]) -> Tensor:
 
 
 def _surname_of(speaker: int, known: dict[int, int]) -> Tensor:
-    """The surname behind a speaker, (V,): the one it had before, or any."""
+    """Return the probabilities of the surname after a speaker, (V,): the known one, or all of them."""
     p = torch.zeros(len(words()), dtype=torch.float64)
     if speaker in known:
         p[known[speaker]] = 1.0
@@ -130,25 +130,25 @@ def _surname_of(speaker: int, known: dict[int, int]) -> Tensor:
 
 
 def _fill_in_sentences(found: Tensor, begun: list[tuple[int, int, list[int]]]) -> None:
-    """Write p of every word of the sentences into `found`, sentences of like length together."""
+    """Write p of every word of the sentences into `found`, processing sentences of similar length together."""
     in_order = sorted(begun, key=lambda line: len(line[2]))
     for start in range(0, len(in_order), SENTENCES // 8):
         some = in_order[start : start + SENTENCES // 8]
         padded = torch.zeros(len(some), len(some[-1][2]), dtype=torch.long)
         for line, (_, _, sentence) in enumerate(some):
             padded[line, : len(sentence)] = torch.tensor(sentence)
-        padded[padded >= len(grammar.language().words)] = 0  # a name within a sentence, which is never said
+        padded[padded >= len(grammar.language().words)] = 0  # a name within a sentence is impossible
         p = grammar.language().next_word(padded)  # (lines, words + 1, the grammar's V)
         for line, (row, place, sentence) in enumerate(some):
             found[row, place : place + len(sentence) + 1, : p.shape[-1]] = p[line, : len(sentence) + 1]
 
 
 def is_surname(ids: Tensor) -> Tensor:
-    """Where ids are surnames, a bool tensor of the same shape."""
+    """Return where ids are surnames, a bool tensor of the same shape."""
     return ids >= len(words()) - len(SURNAMES)
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor]]:
-    """Training batches without end: texts, ids (8, 65)."""
+    """Yield endless training batches: texts, ids (8, 65)."""
     while True:
         yield from ((ids,) for ids in draw(DRAWN, generator).split(BATCH))

@@ -1,7 +1,7 @@
-"""A trained network to begin with: the weights of a small Vision Transformer that reads the digits as they are.
+"""Pretrained weights: those of a small Vision Transformer that reads the original digits.
 
-It read the 1,400 scans of `digits` for 2,000 batches and reads 98 % of the others. It has never seen negatives lying on
-their side. `tests/training/pretrain.py` trained it and writes the file anew.
+It was trained on the 1,400 scans of `digits` for 2,000 batches and reads 98 % of the others. It has never seen rotated
+negatives. `tests/training/pretrain.py` trained it and writes the file.
 
     model = blocks.ViT(**pretrained.SIZES)
     model.load_state_dict(pretrained.weights())
@@ -26,7 +26,7 @@ SIZES = {
     "d_ff": 80,
     "n_layers": 2,
 }
-"""What `blocks.ViT` was built with: sixteen patches of four pixels, 28,000 numbers in all."""
+"""The arguments with which `blocks.ViT` was built: sixteen patches of four pixels, 28,000 numbers in all."""
 
 
 @lru_cache(maxsize=1)
@@ -35,5 +35,5 @@ def _content() -> bytes:
 
 
 def weights() -> dict[str, Tensor]:
-    """The weights by their names in the model's `state_dict()`: float32 tensors on the CPU, new ones at each call."""
+    """Return the weights by their names in the model's `state_dict()`: float32 tensors on the CPU, new at each call."""
     return dict(load(_content()))

@@ -1,10 +1,10 @@
-"""Associative recall: a list of pairs is shown, then one of its keys, and the answer is the value that stood beside it.
+"""Associative recall: a model reads a list of pairs and then one of the keys, and answers with its value.
 
     k4  a7  q0  b3  ...  a?   ->   7
 
 Keys are letters, all different within a list. Values are digits and may repeat. A model must *look up* the answer,
-because it knows which key is asked for only after it has read the whole list. The lists are drawn from a seed, so there
-are as many as you want, and held-out lists cost nothing.
+because it reads the query only after the whole list. The lists are drawn from a seed, so their number is unlimited,
+and held-out lists cost nothing.
 
 Glossary: B lists, S pairs (slots) in each.
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 KEYS = "abcdefghijklmnopqrstuvwxyz"
 VALUES = "0123456789"
 SLOTS = 8
-"""Pairs in a list, unless another number is asked for. A state of a few dozen units has to work hard for more."""
+"""Default number of pairs in a list. For more, a state of a few dozen units is hardly large enough."""
 
 BATCH = 100
 """Lists in a training batch."""
 
 
 def draw(n: int, generator: torch.Generator, slots: int = SLOTS) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`n` lists: keys (n, S), values (n, S), query (n,) and answer (n,), all LongTensors.
+    """Draw `n` lists: keys (n, S), values (n, S), query (n,) and answer (n,), all LongTensors.
 
-    `keys` and `query` count in `KEYS`, `values` and `answer` in `VALUES`. Everything random comes from `generator`.
+    `keys` and `query` are indices of `KEYS`, `values` and `answer` of `VALUES`. All randomness is from `generator`.
 
     Raises:
-        ValueError: there are not that many different keys, or no pair is asked for.
+        ValueError: there are not that many different keys, or `slots` is less than one.
     """
     if not 1 <= slots <= len(KEYS):
         raise ValueError(f"a list holds 1 to {len(KEYS)} pairs, one a letter; {slots} were asked for")
@@ -50,15 +50,15 @@ def draw(n: int, generator: torch.Generator, slots: int = SLOTS) -> tuple[Tensor
 
 
 def text(keys: Tensor, values: Tensor, query: Tensor) -> str:
-    """One list, keys (S,), values (S,) and a single query, for people to read: `k4 a7 q0 a?`."""
+    """Return one list, keys (S,), values (S,) and a single query, in readable form: `k4 a7 q0 a?`."""
     pairs = (KEYS[key] + VALUES[value] for key, value in zip(keys.tolist(), values.tolist(), strict=True))
     return " ".join([*pairs, KEYS[int(query)] + "?"])
 
 
 def load(rows: int = 2000, slots: int = SLOTS, seed: int = 0) -> Dataset:
-    """`rows` lists with the columns text, keys, values, query and answer; always the same for one seed.
+    """Return `rows` lists with columns text, keys, values, query and answer, always the same for one seed.
 
-    They are drawn faster than a cache could be read, so none is kept.
+    They are drawn faster than a cache could be read, so they are not cached.
     """
     keys, values, query, answer = draw(rows, torch.Generator().manual_seed(seed), slots)
     return datasets_library().Dataset.from_dict(
@@ -73,6 +73,6 @@ def load(rows: int = 2000, slots: int = SLOTS, seed: int = 0) -> Dataset:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Training batches without end: keys (B, S), values (B, S), query (B,), answer (B,)."""
+    """Yield endless training batches: keys (B, S), values (B, S), query (B,), answer (B,)."""
     while True:
         yield draw(BATCH, generator)

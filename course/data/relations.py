@@ -2,9 +2,9 @@
 
     k4 (friend a, rival q)   a7 (friend q, rival b)   q0 (friend b, rival a)   b3 (friend a, rival k)
 
-Every child is asked two questions: which number does your friend wear, and which your rival? For k the answers are 7
-and 0. A model must look at two positions at once, for two different reasons, and must not mix up what it saw where.
-A child may be the friend of one and the rival of another. The order of the children means nothing.
+There are two questions about every child: which number does the friend wear, and which the rival? For k the answers are
+7 and 0. A model must look at two positions at once, for two different reasons, and must not confuse the results. A
+child may be the friend of one and the rival of another. The order of the children carries no information.
 
 Glossary: B playgrounds, S children in each.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAMES = "abcdefghijklmnopqrstuvwxyz"
 NUMBERS = "0123456789"
 CHILDREN = 8
-"""Children in a playground, unless another number is asked for."""
+"""Default number of children in a playground."""
 
 BATCH = 100
 """Playgrounds in a training batch."""
@@ -37,11 +37,11 @@ Playgrounds = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 def draw(n: int, generator: torch.Generator, children: int = CHILDREN) -> Playgrounds:
-    """`n` playgrounds: names, numbers, friends and rivals (n, S), and answers (n, S, 2), all LongTensors.
+    """Draw `n` playgrounds: names, numbers, friends and rivals (n, S), and answers (n, S, 2), all LongTensors.
 
-    `names`, `friends` and `rivals` count in `NAMES`, `numbers` and `answers` in `NUMBERS`; names differ within a
+    `names`, `friends` and `rivals` are indices of `NAMES`, `numbers` and `answers` of `NUMBERS`. Names differ within a
     playground, numbers may repeat. Friend and rival are two other children of the same playground. `answers[..., 0]`
-    is the friend's number, `answers[..., 1]` the rival's. Everything random comes from `generator`.
+    is the friend's number, `answers[..., 1]` the rival's. All randomness is from `generator`.
 
     Raises:
         ValueError: fewer than three children, or more than there are names.
@@ -59,15 +59,15 @@ def draw(n: int, generator: torch.Generator, children: int = CHILDREN) -> Playgr
 
 
 def text(names: Tensor, numbers: Tensor, friends: Tensor, rivals: Tensor) -> str:
-    """One playground, all four (S,), for people to read: `k4 (friend a, rival q)`, and so on."""
+    """Return one playground, all four (S,), in readable form: `k4 (friend a, rival q)`, and so on."""
     children = zip(*(each.tolist() for each in (names, numbers, friends, rivals)), strict=True)
     return "   ".join(f"{NAMES[a]}{NUMBERS[n]} (friend {NAMES[f]}, rival {NAMES[r]})" for a, n, f, r in children)
 
 
 def load(rows: int = 2000, children: int = CHILDREN, seed: int = 0) -> Dataset:
-    """`rows` playgrounds with the columns text, names, numbers, friends, rivals and answers; the same for one seed.
+    """Return `rows` playgrounds with columns text, names, numbers, friends, rivals and answers, fixed by the seed.
 
-    They are drawn faster than a cache could be read, so none is kept.
+    They are drawn faster than a cache could be read, so they are not cached.
     """
     names, numbers, friends, rivals, answers = draw(rows, torch.Generator().manual_seed(seed), children)
     return datasets_library().Dataset.from_dict(
@@ -83,6 +83,6 @@ def load(rows: int = 2000, children: int = CHILDREN, seed: int = 0) -> Dataset:
 
 
 def batches(generator: torch.Generator) -> Iterator[Playgrounds]:
-    """Training batches without end: names, numbers, friends, rivals (B, S), answers (B, S, 2)."""
+    """Yield endless training batches: names, numbers, friends, rivals (B, S), answers (B, S, 2)."""
     while True:
         yield draw(BATCH, generator)

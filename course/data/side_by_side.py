@@ -1,4 +1,4 @@
-"""Rows of different lengths in one tensor."""
+"""Stack rows of different lengths in one tensor."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from torch import Tensor
 
 
 def side_by_side(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids as a LongTensor (B, T), with zeros behind the shorter ones."""
+    """Return rows of ids as a LongTensor (B, T), padded with zeros."""
     return torch.tensor([*zip_longest(*rows, fillvalue=0)], dtype=torch.long).T.contiguous()

@@ -1,13 +1,13 @@
-"""Numbers dialled on a telephone: two tones for each key, of unknown length, in noise, and nobody marked where.
+"""Numbers dialled on a telephone: two tones for each key, of unknown length, in noise, without marks of their times.
 
     key 5 sounds 770 Hz and 1336 Hz together        6  1  1  0  →  ▁▁▆▆▁▂▂▂▁▁▂▂▁▁▁▇▇▁
 
 Each tone lasts 60 to 200 milliseconds and each pause 40 to 160. A frequency is off by up to 1.5 %, and the noise may be
-as strong as the tones. A *call* is one number of 3 to 10 digits. What a network hears of it is a spectrogram, with a
-frame every 20 milliseconds, and a frame looks at the past only. All calls stand on one tape, so behind the end of a
-call the next caller dials.
+as strong as the tones. A *call* is one number of 3 to 10 digits. A network reads its spectrogram, with a frame every
+20 milliseconds, and each frame covers only the past. All calls follow each other in one recording, so after the end of
+a call the next caller dials.
 
-The keys 1 to 9 are their own labels, and the key 0, which stands last on a telephone, is 10. So 0 is free for CTC's
+The keys 1 to 9 are their own labels, and the key 0, which comes last on a telephone, is 10. So 0 is free for CTC's
 blank.
 
 Glossary: B calls, F bins of frequency, T frames, L digits.
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
 KEYS = "1234567890"
 """The keys in the order of their labels, of which the first is 1."""
 LABELS = 1 + len(KEYS)
-"""Classes of a frame, the blank among them."""
+"""Classes of a frame, including the blank."""
 LOW, HIGH = (697.0, 770.0, 852.0, 941.0), (1209.0, 1336.0, 1477.0)
 """The tones of a key's row and of its column, in Hz."""
 
 RATE = 4000
 """Samples a second, more than twice the highest tone."""
 HOP, WINDOW = 80, 128
-"""Samples from one frame to the next (20 ms), and samples a frame looks back on (32 ms)."""
+"""Samples between frames (20 ms), and samples that a frame covers (32 ms)."""
 FIRST_BIN, BINS = 20, 32
-"""Of the bins of `RATE / WINDOW` = 31.25 Hz those from 625 to 1594 Hz."""
+"""The first bin and the number of bins in use, of width `RATE / WINDOW` = 31.25 Hz: those from 625 to 1594 Hz."""
 
 DIGITS = (3, 10)
 TONE, PAUSE = (0.06, 0.2), (0.04, 0.16)
-"""Shortest and longest, in seconds."""
+"""Shortest and longest duration, in seconds."""
 NOISE = (0.0, 15.0)
-"""The strength of both tones over that of the noise, in decibels."""
+"""Range of the ratio of both tones' power to the noise's, in decibels."""
 DETUNED = 0.015
 BATCH = 16
 """Calls in a training batch."""
 
 
 class Calls(NamedTuple):
-    """Calls as frames x (B, F, T) with lengths (B,), and digits (B, L), zero behind the last of the `counts` (B,).
+    """Calls as frames x (B, F, T) with lengths (B,), and digits (B, L), padded with zero after the `counts` (B,).
 
-    `starts` and `ends` (B, L) are where each tone begins and ends, counted in frames.
+    `starts` and `ends` (B, L) are the times at which each tone begins and ends, in frames.
     """
 
     x: Tensor
@@ -69,14 +69,14 @@ class Calls(NamedTuple):
 
 
 def tones(labels: Tensor) -> Tensor:
-    """The two frequencies of each label, in Hz: labels of any shape (…) -> (…, 2)."""
+    """Return the two frequencies of each label, in Hz: labels of any shape (…) -> (…, 2)."""
     low = [LOW[i // 3] for i in range(9)] + [LOW[3]]
     high = [HIGH[i % 3] for i in range(9)] + [HIGH[1]]
     return torch.tensor([low, high]).T[labels - 1]
 
 
 def draw(n: int, generator: torch.Generator) -> Calls:
-    """`n` calls; everything random comes from `generator`."""
+    """Draw `n` calls. All randomness comes from `generator`."""
     fewest, most = DIGITS
     counts = torch.randint(fewest, most + 1, (n,), generator=generator)
     targets = torch.randint(1, LABELS, (n, most), generator=generator)
@@ -87,7 +87,7 @@ def draw(n: int, generator: torch.Generator) -> Calls:
     frames = spectrogram(tape)  # (F, frames of all calls)
     lengths = samples.sum(1) // HOP
     begins = lengths.cumsum(0) - lengths
-    places = begins[:, None] + torch.arange(int(lengths.max()))  # behind the last call the first one begins again
+    places = begins[:, None] + torch.arange(int(lengths.max()))  # after the last call follows the first one
     x = frames[:, places % frames.shape[1]].transpose(0, 1).contiguous()  # (F, n, T) -> (n, F, T)
     longest = int(counts.max())
     ends = (starts + samples[:, 1::2]) / HOP
@@ -95,7 +95,7 @@ def draw(n: int, generator: torch.Generator) -> Calls:
 
 
 def _samples(dialled: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """How many samples each pause and tone of a call takes (n, 1 + 2 L), and where its tones start (n, L)."""
+    """Draw the lengths of each call's pauses and tones in samples (n, 1 + 2 L), and its tones' starts (n, L)."""
     n, most = dialled.shape
 
     def drawn(bounds: tuple[float, float], columns: int) -> Tensor:
@@ -111,14 +111,14 @@ def _samples(dialled: Tensor, generator: torch.Generator) -> tuple[Tensor, Tenso
 
 
 def _sound(targets: Tensor, samples: Tensor, generator: torch.Generator) -> Tensor:
-    """All calls one after the other, tones and noise: (samples of all,)."""
+    """Return the sound of all calls in sequence, tones and noise: (samples of all,)."""
     n, most = targets.shape
     off = 1 + DETUNED * (2 * torch.rand(n, most, 2, generator=generator) - 1)
     phases = 2 * math.pi * torch.rand(n, most, 2, generator=generator)
     decibels = NOISE[0] + (NOISE[1] - NOISE[0]) * torch.rand(n, generator=generator)
-    lasts = samples[:, 1::2]  # of each tone (n, L), 0 where no key is pressed
+    lasts = samples[:, 1::2]  # length of each tone (n, L), 0 without a key
     dialled = lasts > 0
-    pitch = (tones(targets.clamp(min=1)) * off / RATE)[dialled]  # turns a sample, of every tone that is heard
+    pitch = (tones(targets.clamp(min=1)) * off / RATE)[dialled]  # cycles per sample of every tone
     within = torch.arange(int(lasts.max()))
     low, high = (
         (2 * math.pi * turns[:, None] * within + phase[:, None]).sin()
@@ -133,15 +133,15 @@ def _sound(targets: Tensor, samples: Tensor, generator: torch.Generator) -> Tens
 
 @lru_cache(maxsize=1)
 def _waves() -> Tensor:
-    """A window's cosines and sines, faded in and out: (WINDOW, 2 F)."""
+    """Return a window's cosines and sines, faded in and out: (WINDOW, 2 F)."""
     angle = 2 * math.pi / WINDOW * torch.outer(torch.arange(WINDOW), torch.arange(FIRST_BIN, FIRST_BIN + BINS))
     return torch.hann_window(WINDOW)[:, None] * torch.cat([angle.cos(), angle.sin()], 1)
 
 
 def spectrogram(sound: Tensor) -> Tensor:
-    """The logarithm of the power in each bin and frame: sound (N,) -> (F, N / HOP), most of it between -2 and 2.
+    """Return the log power in each bin and frame: sound (N,) -> (F, N / HOP), most of it between -2 and 2.
 
-    Frame t has heard the WINDOW samples that end with its hop; before the beginning stands the end of the sound.
+    Frame t covers the WINDOW samples that end with its hop. Before the beginning comes the end of the sound.
     """
     sound = sound[: len(sound) // HOP * HOP]
     heard = torch.cat([sound[len(sound) - (WINDOW - HOP) :], sound]).unfold(0, WINDOW, HOP)  # (frames, WINDOW)
@@ -150,9 +150,9 @@ def spectrogram(sound: Tensor) -> Tensor:
 
 
 def ring(number: str, rate: int = RATE, decibels: float = 20.0, seed: int = 0) -> Tensor:
-    """One number as a sound (N,) of `rate` samples a second: tones of 0.15 seconds, pauses of 0.1, and noise.
+    """Return one number as a sound (N,) of `rate` samples a second: tones of 0.15 seconds, pauses of 0.1, and noise.
 
-    Browsers play 8,000 samples a second, and not all of them play 4,000.
+    All browsers play 8,000 samples a second, but not all of them play 4,000.
     """
     labels = [KEYS.index(key) + 1 for key in number]
     tone, pause = round(0.15 * rate), round(0.1 * rate)
@@ -165,14 +165,14 @@ def ring(number: str, rate: int = RATE, decibels: float = 20.0, seed: int = 0) -
 
 
 def number(labels: list[int]) -> str:
-    """Labels as they were dialled; `?` for what is no key."""
+    """Return labels as the keys that were dialled, with `?` for other numbers."""
     return "".join(KEYS[label - 1] if 1 <= label < LABELS else "?" for label in labels)
 
 
 def load(rows: int = 1000, seed: int = 0) -> Dataset:
-    """`rows` calls with the columns number, frames and x, a list of frames; always the same for one seed.
+    """Return `rows` calls with columns number, frames and x, a list of frames, always the same for one seed.
 
-    They are drawn as fast as a cache could be read, so none is kept.
+    They are drawn as fast as a cache could be read, so they are not cached.
     """
     calls = draw(rows, torch.Generator().manual_seed(seed))
     numbers = [number(row[:count].tolist()) for row, count in zip(calls.targets, calls.counts, strict=True)]
@@ -181,7 +181,7 @@ def load(rows: int = 1000, seed: int = 0) -> Dataset:
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Training batches without end: x (B, F, T), lengths (B,), targets (B, L), target_lengths (B,)."""
+    """Yield endless training batches: x (B, F, T), lengths (B,), targets (B, L), target_lengths (B,)."""
     while True:
         calls = draw(BATCH, generator)
         yield calls.x, calls.lengths, calls.targets, calls.counts

@@ -1,12 +1,12 @@
-"""A small transfer grammar: a sentence is drawn as meaning, and said in English and in French.
+"""A small transfer grammar: draw a sentence's meaning, and express it in English and in French.
 
     the small black cat does not see him .    le petit chat noir ne le voit pas .
 
-Written for this course so that every translation is known to be right, and so is which word came from which. French
-puts most adjectives behind the noun and a few before it. Adjectives and determiners agree with the noun, and the verb
-agrees with its subject. `not` becomes two words around the verb, and turns an object's `un` into `de`. `him` moves to
-the front of the verb. Small words lose their vowel before another one. `analyse` reads English back, so whatever the
-grammar can say it can also translate.
+Written for this course so that every translation is certainly right, and every word's origin is known. French puts
+most adjectives after the noun and a few before it. Adjectives and determiners agree with the noun, and the verb agrees
+with its subject. `not` becomes two words around the verb, and turns an object's `un` into `de`. `him` moves before the
+verb. Short words lose their vowel before another one. `analyse` parses English, so every sentence of the grammar can be
+translated.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ PLACES = {"in": "dans", "on": "sur", "under": "sous", "behind": "derrière", "wi
 MANNERS = {"not": "pas", "never": "jamais", "often": "souvent", "always": "toujours"}
 ELIDED = {"je": "j'", "me": "m'", "ne": "n'", "le": "l'", "la": "l'", "de": "d'", "que": "qu'"}
 VOWELS = "aeiouhéêîô"
-"""First letters of words that make the word before lose its vowel. No French word of ours has an h that keeps it."""
+"""First letters before which a word loses its vowel. The French words here have no aspirated h."""
 
 
 @dataclass(frozen=True)
 class Noun:
-    """One of each and several of them, in both languages; and whether French says *la*."""
+    """A noun's singular and plural in both languages, and whether it is feminine in French."""
 
     english: tuple[str, str]
     french: tuple[str, str]
@@ -77,7 +77,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """`early` stands before the noun in both languages, `late` before it in English and behind it in French."""
+    """A noun phrase. `early` precedes the noun in both languages, `late` precedes it in English only."""
 
     determiner: str
     noun: Noun
@@ -92,7 +92,7 @@ Somebody = str | tuple[NounPhrase, ...]
 
 @dataclass(frozen=True)
 class Clause:
-    """A sentence before it is said in any language. `verb` is its English plain form, or `be`."""
+    """The meaning of a sentence, independent of language. `verb` is its English base form, or `be`."""
 
     subject: Somebody
     verb: str
@@ -104,7 +104,7 @@ class Clause:
 
 
 Said = list[tuple[str, str]]
-"""Words, each with the name of the part of the clause that it comes from."""
+"""Words, each with the name of the part of the clause from which it comes."""
 
 
 def _table(text: str) -> list[list[str]]:
@@ -133,7 +133,7 @@ _DETERMINERS = {row[0]: row[1:] for row in _table(DETERMINERS)}
 
 
 def draw(chance: random.Random) -> Clause:
-    """One clause; all chance comes from `chance`."""
+    """Draw one clause. All randomness comes from `chance`."""
     pick, maybe = chance.choice, chance.random
     subject: Somebody = pick(list(PRONOUNS)) if maybe() < 0.35 else (_noun_phrase(chance, _BEINGS),)
     if not isinstance(subject, str) and maybe() < 0.1:
@@ -172,7 +172,7 @@ def _determiners_for(plural: bool) -> tuple[str, ...]:
 
 @cache
 def _late_for(*nouns: Noun) -> tuple[str, ...]:
-    """Colours for animals and things, moods for animals and people."""
+    """Return adjectives: colours for animals and things, moods for animals and people."""
     if not nouns or any(noun in _PEOPLE for noun in nouns):
         return tuple(word for word in _LATE if word not in _COLOURS)
     return tuple(_COLOURS) if any(noun in _THINGS for noun in nouns) else tuple(_LATE)
@@ -182,7 +182,7 @@ def _late_for(*nouns: Noun) -> tuple[str, ...]:
 
 
 def english(clause: Clause) -> Said:
-    """The clause in English."""
+    """Return the clause in English."""
     who, person = _english_somebody(clause.subject, "subject"), _person(clause.subject)
     verb, manner = _english_verb(clause, person), clause.manner
     helper = [("does" if person == 2 else "do", "helper")]
@@ -206,7 +206,7 @@ def english(clause: Clause) -> Said:
 
 
 def _person(subject: Somebody) -> int:
-    """Which of the five forms of a French verb: je, tu, il, nous, ils."""
+    """Return the index of the French verb's form: je, tu, il, nous, ils."""
     if isinstance(subject, str):
         return PRONOUNS[subject][1]
     return 4 if len(subject) > 1 or subject[0].plural else 2
@@ -239,7 +239,7 @@ def _english_somebody(somebody: Somebody, name: str) -> Said:
 
 
 def french(clause: Clause) -> Said:
-    """The clause in French; each word has the name of the part of the English sentence that it comes from."""
+    """Return the clause in French. Each word has the name of the part of the English sentence from which it comes."""
     who, person = _french_somebody(clause.subject, "subject"), _person(clause.subject)
     forms = BEING[1] if clause.verb == "be" else _VERBS[clause.verb][1]
     verb: Said = [(forms[person], "verb")]
@@ -261,7 +261,7 @@ def french(clause: Clause) -> Said:
 
 
 def _gender_and_number(subject: Somebody) -> tuple[bool, bool]:
-    """Whether it is feminine, and whether plural. Two are feminine only if both are.
+    """Return whether the subject is feminine, and whether plural. Two are feminine only if both are.
 
     The gender of I, you, we and they is unknown.
     """
@@ -297,19 +297,19 @@ def _french_somebody(somebody: Somebody, name: str) -> Said:
 
 
 def _elided(said: Said) -> Said:
-    """Small words without their vowel before another: je aime -> j' aime."""
+    """Remove the vowel of short words before another vowel: je aime -> j' aime."""
     after = [word for word, _ in said[1:]] + ["."]
     return [(ELIDED.get(w, w) if after[i][0] in VOWELS else w, name) for i, (w, name) in enumerate(said)]
 
 
-# -- reading English -------------------------------------------------------------------------------------------------
+# -- parsing English -------------------------------------------------------------------------------------------------
 
 
 def analyse(words: Sequence[str]) -> Clause:
-    """The clause that `words` say in English.
+    """Parse an English sentence into a clause.
 
     Raises:
-        ValueError: they are no sentence of this grammar.
+        ValueError: the words are not a sentence of this grammar.
     """
     clause = _Reader(list(words)).clause()
     if [word for word, _ in english(clause)] != list(words):
@@ -318,7 +318,7 @@ def analyse(words: Sequence[str]) -> Clause:
 
 
 class _Reader:
-    """Reads from left to right. `analyse` says the result again, so not everything is checked here."""
+    """A parser from left to right. `analyse` generates the result again, so not everything is checked here."""
 
     def __init__(self, words: list[str]) -> None:
         self.words, self.whole = ["a" if word == "an" else word for word in words], " ".join(words)
@@ -370,13 +370,13 @@ class _Reader:
 
 
 def english_words() -> set[str]:
-    """Every word that an English sentence can have."""
+    """Return every word that an English sentence can have."""
     words = {*_NOUNS, *_ADJECTIVES, *_PLAIN, *BEING[0], *_DETERMINERS, *PRONOUNS, *OBJECTS, *PLACES, *MANNERS}
     return words | {"an", "and", "do", "does", ".", "?"}
 
 
 def french_words() -> set[str]:
-    """Every word that a French sentence can have."""
+    """Return every word that a French sentence can have."""
     nouns = {form for noun in _BEINGS + _THINGS for form in noun.french}
     tables = (*_ADJECTIVES.values(), *(forms for _, forms in _VERBS.values()), *_DETERMINERS.values(), BEING[1])
     words = nouns | {form for forms in tables for form in forms if form != "-"}

@@ -1,4 +1,4 @@
-"""Text cut into words for a tokeniser: letters, digits or signs, each with the space before it."""
+"""Cut text into words for a tokeniser: letters, digits or signs, each with the space before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WORD = re.compile(r" ?[^\W\d_]+| ?\d+| ?(?:[^\w\s]|_)+|\s+(?!\S)|\s+")
 
 
 def words_of(text: str) -> list[str]:
-    """Words of `text`, in order: runs of letters, of digits, of signs, and of white space.
+    """Return the words of `text`, in order: runs of letters, of digits, of signs, and of white space.
 
     A word keeps one space before it. Of several spaces the last belongs to the word after them, and the others are
     a word of their own. `"".join(words_of(text)) == text` for every text.

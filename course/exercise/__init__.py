@@ -1,6 +1,6 @@
-"""The exercise model: how an exercise is declared, run and recorded. No module here knows a topic."""
+"""The exercise model: declare, run and record an exercise. No module here knows a topic."""
 
-from . import modules  # its stand-ins register themselves
+from . import modules  # importing registers its stand-ins
 from .declaration import Exercise, Misconception, exercise, rest_hidden
 from .rng import Rng
 from .script import Case, build, call, draws, given, given_model, noncontiguous

@@ -1,7 +1,7 @@
-"""Functions that say what a result is compared by where right results differ, such as a path's probability.
+"""Functions of a result that are compared where right results differ, such as the probability of a path.
 
-Each takes a result and the arguments of its call, and returns what stands in the result's place in the comparison. Of
-a result that it cannot read it raises, and then the result itself is compared.
+Each takes a result and the arguments of its call, and returns the value to compare. If it raises because it cannot
+read the result, the result itself is compared.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 UNREADABLE = (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError)
-"""What such a function raises where a result is of another kind or size."""
+"""Errors that such a function raises for a result of the wrong type or size."""
 
 
 def log_p_of_path(result: Any, log_start: Tensor, log_A: Tensor, log_E: Tensor, seen: Tensor) -> dict[str, Any]:
-    """The log-probability of each path of a hidden Markov model with its text (B,), beside the score that came.
+    """Return the log-probability of each path of a hidden Markov model with its text (B,), and the returned score.
 
-    `result` is paths (B, T) and scores. Tables and texts are those of `hmm_forward`. A path that leaves the states has
+    `result` is paths (B, T) and scores. Tables and texts are those of `hmm_forward`. A path with an invalid state has
     probability zero.
 
     Raises:

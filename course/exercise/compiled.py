@@ -1,6 +1,6 @@
-"""Answers that `torch.compile` or `torch.jit.script` has wrapped are examined without it.
+"""Run answers that `torch.compile` or `torch.jit.script` wraps without compilation.
 
-To compile for each shape and type of the cases takes minutes, and the values stay the same.
+Compilation for each shape and type of the cases takes minutes, and the values stay the same.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ import torch
 from torch import nn
 
 _KEPT_UNDER = ("_torchdynamo_orig_callable", "_torchdynamo_inline")
-"""The attributes under which `torch.compile` and `torch.jit.script` keep the function that they were given."""
+"""The attributes under which `torch.compile` and `torch.jit.script` keep the original function."""
 
 
 def original(answer: Any) -> Any:
-    """The function or model that was compiled; anything else as it is."""
+    """Return the function or model before compilation, or the answer itself if it is not compiled."""
     inner = _model_in(answer) if isinstance(answer, nn.Module) else _function_in(answer)
     return answer if inner is None else original(inner)
 
 
 def is_compiled(answer: Any) -> bool:
-    """Whether the answer, one of its parts or one of its methods is compiled where it is called."""
+    """Return whether the answer, one of its parts or one of its methods is compiled."""
     if inspect.isclass(answer):
         return any(_function_in(method) is not None for method in vars(answer).values())
     if not isinstance(answer, nn.Module):
         return _function_in(answer) is not None
     try:
         return any(_model_in(part) is not None or _compiles_itself(part) for part in answer.modules())
-    except Exception:  # noqa: BLE001 - a model whose class forgot `super().__init__()`, or has methods of its own in their place
+    except Exception:  # noqa: BLE001 - a model without `super().__init__()`, or with methods of its own by these names
         return False
 
 
 def plain_name(parameter: str) -> str:
-    """The name of a parameter without what `torch.compile` puts into it."""
+    """Return a parameter's name without the prefixes of `torch.compile`."""
     return parameter.replace("_orig_mod.", "")
 
 
 @contextmanager
 def without_compiling() -> Iterator[list[Any]]:
-    """Within the block, nothing is compiled, and what was compiled before runs as it was written.
+    """Disable compilation within the block, and run compiled code eagerly.
 
-    Yields what the block asked `torch.compile` for. PyTorch before 2.6 goes on with what was compiled before.
+    Yield a list of the objects passed to `torch.compile`. PyTorch before 2.6 still runs code compiled earlier.
     """
     asked: list[Any] = []
 
@@ -69,12 +69,12 @@ def _model_in(model: nn.Module) -> Any:
 
 
 def _function_in(answer: Any) -> Any:
-    """What a compiled function was made of, or None. A decorator around one has its attributes, too, and wraps it."""
+    """Return the function that was compiled, or None. A decorator copies its attributes but sets `__wrapped__`."""
     own = getattr(answer, "__dict__", {})
     found = next((own[name] for name in _KEPT_UNDER if name in own), None)
     return found if own.get("__wrapped__", found) is found else None
 
 
 def _compiles_itself(part: nn.Module) -> bool:
-    """Whether `part.compile()` was called."""
+    """Return whether `part.compile()` was called."""
     return getattr(part, "_compiled_call_impl", None) is not None

@@ -1,4 +1,4 @@
-"""The declaration of an exercise: the one place that knows how it is examined.
+"""Declare an exercise: its reference, cases, misconceptions and hints, in one place.
 
 @exercise(reference.rnn_cell, hints=("…", "…"), forbidden=("nn.RNNCell",))
 def rnn_cell(rng):
@@ -22,22 +22,22 @@ from .rng import Rng
 from .script import TOLERANCE, Case
 
 PUBLIC_SEED = 0
-"""What `check` draws its public cases from: they are the same for everybody."""
+"""Seed of `check`'s public cases, equal for all students."""
 
 
 class _Mark:
-    """What a function of cases may yield besides cases."""
+    """A marker that a function of cases may yield between cases."""
 
 
 rest_hidden = _Mark()
-"""Yielded before hidden cases that take long to draw, once all public ones are out: `check` does not go past it."""
+"""Marker before hidden cases that are slow to draw, after all public ones. `check` stops drawing there."""
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer of the kind people really write, and the hint that points at its idea.
+    """A typical wrong answer, and a hint about its idea.
 
-    `convention` is set when it is a correct computation under another published convention, and names that one.
+    `convention` names another published convention under which the computation is correct, if there is one.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Misconception:
 
 @dataclass
 class Exercise:
-    """An exercise: reference, cases, misconceptions, hints and forbidden calls. Points stand in the syllabus.
+    """An exercise: reference, cases, misconceptions, hints and forbidden calls. The syllabus holds the points.
 
-    `shown` are the places, among several results, of those that are there to be looked at, such as the weights of
-    attention: their values are compared, and nobody asks whether a gradient could flow back through them.
+    `shown` are the positions, among several results, of those that are only for display, such as attention weights.
+    Their values are compared, but not whether gradients flow back through them.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Exercise:
     misconceptions: list[Misconception] = field(default_factory=list)
 
     def misconception(self, hint: str, *, convention: str = "", name: str = "") -> Callable[[Any], Any]:
-        """Decorates a wrong implementation; its name is the misconception's."""
+        """Return a decorator that adds a wrong implementation. By default its name is the misconception's."""
 
         def add(wrong: Any) -> Any:
             self.misconceptions.append(Misconception(name or wrong.__name__, wrong, hint, convention))
@@ -73,18 +73,18 @@ class Exercise:
         return add
 
     def mistakes(self, hint: str, **wrong: Callable[..., Any]) -> None:
-        """Declares misconceptions that share a hint, by their names: the same mistake at several places, say."""
+        """Add misconceptions that share a hint, by name, such as the same mistake at several places."""
         self.misconceptions += [Misconception(name, answer, hint) for name, answer in wrong.items()]
 
     def cases(self, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> list[Case]:
-        """The cases in the order of judging: public before hidden, each with its own number for global randomness.
+        """Return the cases in the order of judging, public before hidden, each with its own seed for global randomness.
 
-        All inputs are drawn from `seed`, those of public cases too: at grading, the outputs in an answer key, which
-        are for `PUBLIC_SEED`, answer nothing.
+        All inputs are drawn from `seed`, also those of public cases. So the outputs in an answer key, which are for
+        `PUBLIC_SEED`, are no right answers at grading.
 
         Raises:
-            TypeError: something else than a case was yielded, or nothing at all.
-            ValueError: a case refers to another one that is not where it should be.
+            TypeError: something other than a case was yielded, or nothing at all.
+            ValueError: a case refers to another one that is missing or not at the required position.
         """
         made = self.make_cases(Rng(self._seed(seed)))
         if made is None:
@@ -99,7 +99,7 @@ class Exercise:
         return self._numbered([*public, *hidden], self._seed(seed, "numbers") % 2**31)
 
     def _numbered(self, cases: Iterable[Case], first: int) -> list[Case]:
-        """The cases with numbers from `first` on; one that judges again has the number of the case before."""
+        """Number the cases from `first` on. A case that judges again keeps the number of the case before."""
         numbered: list[Case] = []
         for number, case in enumerate(cases, first):
             if case.again and not (numbered and numbered[-1].steps is case.steps):
@@ -110,7 +110,7 @@ class Exercise:
         return numbered
 
     def _demand_needed(self, cases: Sequence[Case]) -> None:
-        """Sees to it that what a case counts with are other cases, of one title each."""
+        """Raise ValueError unless the titles that a case needs belong to exactly one other case each."""
         titles = [case.title for case in cases]
         for case in cases:
             for title in case.needs:
@@ -121,16 +121,16 @@ class Exercise:
 
     @property
     def points(self) -> float:
-        """What the syllabus gives for it."""
+        """Return the points that the syllabus gives."""
         return find_item(self.name)[1].points
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """The reference's parameter names, for messages."""
+        """Return the reference's parameter names, for messages."""
         return tuple(inspect.signature(self.reference).parameters)
 
     def _seed(self, seed: int, *use: str) -> int:
-        """A number for one use: from those that students' processes are told, the seed of the draws does not follow."""
+        """Derive a seed for one use by hashing. Students' processes see some seeds and must not find the others."""
         return int.from_bytes(hashlib.sha256(":".join((self.name, str(seed), *use)).encode()).digest()[:4], "big")
 
 
@@ -149,13 +149,14 @@ def exercise(
     shown: Iterable[int] = (),
     name: str = "",
 ) -> Callable[[Callable[[Rng], Iterable[Case | _Mark]]], Exercise]:
-    """Makes an `Exercise` of a function that yields its cases; the function's name is the exercise's.
+    """Return a decorator that makes an `Exercise` of a function that yields cases, with the function's name.
 
-    `tolerance` is rtol = atol in float64; `shown` is told at `Exercise`. An exercise whose name is taken by a class
+    `tolerance` is rtol = atol in float64. `shown` is described at `Exercise`. Pass `name` if a class already has the
+    exercise's name.
     passes it as `name`.
 
     Raises:
-        TypeError: `hints` or `forbidden` is a single text, of which each letter would be one.
+        TypeError: `hints` or `forbidden` is a single string, whose letters would become the items.
     """
     for called, given in (("hints", hints), ("forbidden", forbidden)):
         if isinstance(given, str):

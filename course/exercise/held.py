@@ -1,4 +1,4 @@
-"""How many bytes of tensors an object holds: registered or not, in attributes, lists, dicts and closures."""
+"""Count the bytes of tensors that an object holds: in parameters, attributes, lists, dicts and closures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTHING_INSIDE = (type, ModuleType, str, bytes, int, float, complex, type(None)
 
 
 def bytes_held(thing: Any) -> int:
-    """The bytes of all tensors that can be reached from `thing`, each memory once, and whole where a view keeps it."""
+    """Return the bytes of all tensors reachable from `thing`. Each storage counts once, and fully even for a view."""
     memories = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in _tensors(thing)}
     return sum(memories.values())
 
@@ -23,7 +23,7 @@ def _tensors(thing: Any) -> Iterator[Tensor]:
         one = todo.pop()
         if id(one) in seen or isinstance(one, _NOTHING_INSIDE):
             continue
-        seen[id(one)] = one  # kept, so that no other object gets its number
+        seen[id(one)] = one  # a reference, so that no other object gets the same id
         if isinstance(one, Tensor):
             yield one
         else:
@@ -31,7 +31,7 @@ def _tensors(thing: Any) -> Iterator[Tensor]:
 
 
 def _parts(thing: Any) -> list[Any]:
-    """What an object holds: a container's members, what a function has closed over, the attributes of the rest."""
+    """Return the parts of an object: a container's items, a function's closure, or the attributes of anything else."""
     if isinstance(thing, Mapping):
         return [*thing.values()]
     if isinstance(thing, list | tuple | set | frozenset):

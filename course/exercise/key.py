@@ -1,8 +1,7 @@
-"""Keys: what the reference and every misconception answer, which a judge compares an answer with.
+"""Make and store keys: the recordings of the reference and of every misconception, for comparison with answers.
 
-A key is made in memory from a declaration, or read from an answer key file. The file holds the public cases with
-the recordings of the reference and of every misconception, and the hints: the same diagnosis without one line of a
-solution on the machine.
+A key is made in memory from a declaration, or read from an answer key file. The file holds the public cases, their
+recordings and the hints. So a student's machine makes the same diagnosis without one line of a solution.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from .values import Malformed, Other, TooLarge, demand_whole
 from .wire import pack, unpack
 
 SENDABLE = "Make it of tensors, arrays, numbers, text, bytes, and lists, tuples, dicts and sets of them"
-"""What crosses between judge and answer, for sentences."""
+"""The types that can be sent to an answer, for messages."""
 
 Right = Callable[[], Recording]
-"""What the reference answers to a case."""
+"""A function that returns the reference's recording of a case."""
 Wrong = Callable[[str], Recording]
-"""What a misconception answers to a case."""
+"""A function that returns the recording of a case for the misconception of a name."""
 
 
 class NoKey(Exception):
-    """The cases of an exercise cannot be drawn or sent, or its reference fails: the message says how, and where."""
+    """The cases of an exercise cannot be drawn or sent, or its reference fails. The message says how and where."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A misconception as a key knows it: no code, only what to call it and what to say."""
+    """A misconception as stored in a key: its name, hint and convention, without code."""
 
     name: str
     hint: str
@@ -49,7 +48,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class KeyCase:
-    """A case with what the reference answers, `expected`, and a misconception, `wrong(name)`. Equals itself only."""
+    """A case with functions that return the recording of the reference and of a misconception. Compared by identity."""
 
     case: Case
     right: Right
@@ -57,24 +56,24 @@ class KeyCase:
 
     @property
     def expected(self) -> Recording:
-        """The reference's recording."""
+        """Return the reference's recording."""
         return self.right()
 
     @property
     def is_relative(self) -> bool:
-        """Whether a law looks at the reference's outputs, too."""
-        found = [relative(use) for use in self.case.laws]  # all of them: a law that does not exist is told here
+        """Return whether a law needs the reference's outputs."""
+        found = [relative(use) for use in self.case.laws]  # no shortcut, so that a missing law raises an error here
         return any(found)
 
     @property
     def is_compared(self) -> bool:
-        """Whether an answer is held against the reference's, and not against laws alone."""
+        """Return whether the case compares an answer with the reference, rather than by independent laws only."""
         return self.is_relative or self.case.values
 
 
 @dataclass(frozen=True)
 class Key:
-    """Everything needed to judge one exercise."""
+    """Return everything needed to judge one exercise."""
 
     name: str
     signature: tuple[str, ...]
@@ -85,25 +84,25 @@ class Key:
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
-        """What the runner is sent for each case: the same objects whoever is judged."""
+        """Return the scripts of all cases. They are cached, so every student's answer gets the same objects."""
         return tuple(held.case.script(self.forbidden) for held in self.cases)
 
 
 def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> Key:
-    """The key of a declared exercise.
+    """Make the key of a declared exercise.
 
-    Misconceptions are run only when they are asked for, and so is the reference where laws alone decide: to evaluate
-    a model costs up to a second.
+    Misconceptions run only on demand, and so does the reference if only laws decide, because evaluating a model takes
+    up to a second.
 
     Raises:
-        NoKey: the cases cannot be drawn or sent, or the reference raises where it should not.
+        NoKey: the cases cannot be drawn or sent, or the reference raises an error.
     """
     try:
         with randomness_put_back():
             return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
     except NoKey:
         raise
-    except Exception as error:  # the declaration's own code
+    except Exception as error:  # raised by the declaration's code
         declared = exercise.make_cases.__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == declared]
         where = f" (line {lines[-1]})" if lines else ""
@@ -116,16 +115,16 @@ def _in_one_line(message: str) -> str:
 
 
 def pack_cases(key: Key) -> bytes:
-    """The cases of a key with what is expected, as `unpack_cases` reads them on the same course.
+    """Pack the cases of a key and their expected recordings, for `unpack_cases` in the same version of the course.
 
     Raises:
-        NoKey: they are too many or too large for one message.
+        NoKey: the cases are too many or too large for one message.
     """
     return _packed([{**_case_to_plain(held.case), **_compared_to_plain(held)} for held in key.cases], key.name)
 
 
 def unpack_cases(message: bytes, exercise: Exercise) -> Key:
-    """The key of a declared exercise with the cases in `message`; misconceptions are run when they are asked for.
+    """Return the key of a declared exercise from packed cases. Misconceptions run on demand.
 
     Raises:
         Malformed: the message holds no cases.
@@ -138,7 +137,7 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What the answer key file of a topic holds, by name: keys, predictions, hints and criteria for its questions."""
+    """The content of a topic's answer key file by name: keys, predictions, hints and criteria for its questions."""
 
     exercises: dict[str, Key]
     predictions: dict[str, Prediction]
@@ -153,10 +152,10 @@ def write_key_file(
     question_hints: Mapping[str, Sequence[str]] | None = None,
     question_criteria: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write the answer key of a topic: the public part of its exercises, its predictions, hints and criteria.
+    """Write the answer key of a topic: its exercises' public cases, its predictions, hints and criteria.
 
     Raises:
-        NoKey: an exercise has none, or together they are too large for one file.
+        NoKey: an exercise cannot have one, or the keys together are too large for one file.
     """
     keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
     asked = [prediction.to_plain() for prediction in predictions]
@@ -169,10 +168,10 @@ def write_key_file(
 
 
 def _packed(values: Any, name: str) -> bytes:
-    """The message with the cases of `name`, of which nothing may be missing: what is cut off, any answer would match.
+    """Pack the cases of `name`. Nothing may be cut off, because any answer would match a value that is missing.
 
     Raises:
-        NoKey: something had to be cut off.
+        NoKey: the values are too large.
     """
     try:
         return pack(values, whole=True)
@@ -206,7 +205,7 @@ def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:
 
 
 def _again(held: KeyCase, case: Case) -> KeyCase:
-    """A case that judges what came of another: with the same steps, and so the same recordings."""
+    """Return a case that judges the same recordings as another one, with the same steps."""
     return KeyCase(replace(case, steps=held.case.steps, tolerance=held.case.tolerance), held.right, held.wrong)
 
 
@@ -226,7 +225,7 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
 
 
 def _answered(exercise: Exercise, case: Case) -> Right:
-    """What the reference answers to a case, found out when it is asked for."""
+    """Return a cached function that runs the reference on a case."""
 
     def answer() -> Recording:
         expected = run(case.script(), exercise.reference)
@@ -243,10 +242,10 @@ def _answered(exercise: Exercise, case: Case) -> Right:
 
 
 def _demand_comparable(expected: Recording, exercise: Exercise, case: Case) -> None:
-    """Sees to it that what the reference answers can be told from a wrong answer, where values are compared.
+    """Check that the reference's answer can be told from a wrong one, if values are compared.
 
-    An object may be of any type where a later step examines it, or goes on from it to what is compared: not what it is
-    counts, but what it does.
+    An object may have any type if a later step examines it, or continues from it to a compared result. Then its
+    behaviour counts and not its type.
 
     Raises:
         NoKey: an answer of any value would match.
@@ -263,12 +262,12 @@ def _demand_comparable(expected: Recording, exercise: Exercise, case: Case) -> N
 
 
 def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: str) -> list[str]:
-    """Sees to it that a case and its answer cross as they are: any answer would match what is cut off.
+    """Check that a case or recording can be sent completely, because any answer would match a part that is cut off.
 
-    Returns what has no form to cross in.
+    Return the names of types that cannot be encoded.
 
     Raises:
-        NoKey: they do not.
+        NoKey: it is too large.
     """
     try:
         return demand_whole(sent)
@@ -278,7 +277,7 @@ def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: st
 
 
 def _mistaken(exercise: Exercise, case: Case) -> Wrong:
-    """What each misconception answers to a case, found out when it is asked for."""
+    """Return a cached function that runs the misconception of a name on a case."""
     by_name = {m.name: m.wrong for m in exercise.misconceptions}
     return cache(lambda name: run(case.script(), by_name[name]))
 
@@ -300,12 +299,12 @@ def _to_plain(key: Key) -> dict[str, Any]:
 
 
 def _compared_to_plain(held: KeyCase) -> dict[str, Any]:
-    """The reference's recording where answers are held against it."""
+    """Return the reference's recording for a case that is compared with it."""
     return {"expected": held.expected.to_plain()} if held.is_compared and not held.case.again else {}
 
 
 def _answers_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
-    """The recordings of the reference and of every misconception."""
+    """Return the recordings of the reference and of every misconception."""
     if held.case.again:
         return {}
     wrong = {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}
@@ -313,7 +312,7 @@ def _answers_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
 
 
 def _case_to_plain(case: Case) -> dict[str, Any]:
-    """What `_case_from_plain` reads, with the steps; a case that judges again has those of the case before."""
+    """Return plain values for `_case_from_plain`. A case that judges again shares the steps of the case before."""
     plain = {
         "title": case.title,
         "public": case.public,
@@ -345,7 +344,7 @@ def _from_plain(values: dict[str, Any]) -> Key:
 def _held(
     plain: Iterable[dict[str, Any]], answers: Callable[[Case, dict[str, Any]], tuple[Right, Wrong]]
 ) -> Iterator[KeyCase]:
-    """The cases in `plain`; `answers` knows how the reference and a misconception answer each."""
+    """Yield the cases in `plain`. `answers` returns the functions for the reference and the misconceptions."""
     held: KeyCase | None = None
     for values in plain:
         if values["again"] and held:
@@ -357,13 +356,13 @@ def _held(
 
 
 def _recorded(_case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
-    """The answers as a key file has them."""
+    """Return the recordings that a key file holds."""
     wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
     return _read(values["expected"]), wrong.__getitem__
 
 
 def _rerun(exercise: Exercise, case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
-    """The reference's answer where it is given; the rest is found out."""
+    """Return the reference's recording from the message if it is there, and functions that run the rest."""
     right = _read(values["expected"]) if "expected" in values else _answered(exercise, case)
     return right, _mistaken(exercise, case)
 

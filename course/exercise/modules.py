@@ -1,7 +1,7 @@
-"""Torch layers and models that exercises hand to students: described as data, built by the runner.
+"""Torch layers and models that exercises pass to answers: described as data and built by the runner.
 
-Like every stand-in they are a name, tensors and further stand-ins; the runner builds them where the answer runs. They
-are torch's own layers, with weights of the examiner's, so that an answer meets in them what it meets in practice.
+Like every stand-in they consist of a name, tensors and further stand-ins. The runner builds torch's own layers with
+the judge's weights in the answer's process, so answers meet the same layers as in practice.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ M = TypeVar("M", bound=nn.Module)
 
 @maker
 def linear(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
-    """A layer with weight (out, in) and, if given, bias (out,)."""
+    """Make a layer with weight (out, in) and, if given, bias (out,)."""
     layer = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, dtype=weight.dtype)
     return _with(layer, weight=weight, bias=bias)
 
 
 @maker
 def embedding(weight: Tensor) -> nn.Embedding:
-    """A table (V, D) of words."""
+    """Make an embedding table (V, D)."""
     return _with(nn.Embedding(*weight.shape, dtype=weight.dtype), weight=weight)
 
 
 @maker
 def layer_norm(weight: Tensor, bias: Tensor | None = None) -> nn.LayerNorm:
-    """Normalises the last axis, of width D; weight and bias are (D,)."""
+    """Make a layer norm over the last axis, of width D, with weight and bias (D,)."""
     layer = nn.LayerNorm(len(weight), bias=bias is not None, dtype=weight.dtype)
     return _with(layer, weight=weight, bias=bias)
 
@@ -48,10 +48,10 @@ def chain(
     frozen: tuple[str, ...] = (),
     own: Mapping[str, Tensor] | None = None,
 ) -> nn.Sequential:
-    """Named modules, one after the other; chains in chains make the dotted names of a real model.
+    """Make a module that applies named modules in sequence. Nested chains give the dotted names of a real model.
 
-    `tied` maps the full name of a parameter to the one it shares its memory with; `buffers` are registered under their
-    names, and `own` are parameters of no part; the parameters named in `frozen` ask for no gradient.
+    `tied` maps the full name of a parameter to the one whose memory it shares. `buffers` are registered by name, and
+    `own` are the chain's own parameters. Parameters named in `frozen` require no gradient.
     """
     model = nn.Sequential()
     for name, part in parts.items():
@@ -69,7 +69,7 @@ def chain(
 
 
 class _Adapted(nn.Module):
-    """A layer with a low-rank update beside it; `total` (out, in) is the weight it acts with, update included."""
+    """A layer with a low-rank update. `total` (out, in) is the weight it applies, including the update."""
 
     total: Tensor
 
@@ -86,16 +86,16 @@ class _Adapted(nn.Module):
 
 @maker
 def adapted(base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float, total: Tensor, kind: Any = None) -> nn.Module:
-    """A layer with `base` (frozen), `A` (r, in), `B` (out, r), `r` and `alpha`, which acts with the weight `total`.
+    """Make a layer with `base` (frozen), `A` (r, in), `B` (out, r), `r` and `alpha` that applies the weight `total`.
 
-    It is of the class `kind`, the answer's own, where that makes such a layer: an answer may ask for its class, or for
-    what else it has. Otherwise, if that class is missing or wrong, it is a layer with just these attributes.
+    It is of the student's class `kind` if possible, because an answer may check for that class or use its attributes.
+    If the class is missing or wrong, it is a layer with just these attributes.
     """
     return _of_kind(kind, copy.deepcopy(base), A, B, r, alpha) or _Adapted(base, A, B, r, alpha, total)
 
 
 def _of_kind(kind: Any, base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float) -> nn.Module | None:
-    """`kind(base, r, alpha)` with these factors; None if it does not hold what such a layer holds."""
+    """Return `kind(base, r, alpha)` with these factors, or None if its attributes are not those of such a layer."""
     if not isinstance(kind, type) or not issubclass(kind, nn.Module):
         return None
     factors = {"A": A, "B": B}
@@ -112,13 +112,13 @@ def _of_kind(kind: Any, base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: fl
                 setattr(layer, name, nn.Parameter(factor))
         layer.base.requires_grad_(False)
         return layer
-    except Exception:  # noqa: BLE001 - it is the answer's code
+    except Exception:  # noqa: BLE001 - the answer's code may raise any error
         return None
 
 
 @maker
 def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[..., Tensor]:
-    """Calls a function that splits a matrix, function(matrix, r) -> (B, A), and multiplies what came of it."""
+    """Make a function that splits a matrix by split(matrix, r) -> (B, A), and returns the product of both."""
 
     def multiply(matrix: Tensor, r: int, split: Callable[[Tensor, int], Any]) -> Tensor:
         made = split(matrix, r)
@@ -134,6 +134,6 @@ def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[...,
 
 
 def _with(layer: M, **tensors: Tensor | None) -> M:
-    """The layer with these numbers in its parameters."""
+    """Return the layer with its parameters set to the tensors that are given."""
     layer.load_state_dict({name: tensor for name, tensor in tensors.items() if tensor is not None})
     return layer

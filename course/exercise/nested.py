@@ -1,4 +1,4 @@
-"""Walk over values that are nested in lists, tuples, dicts and sets."""
+"""Traverse values that are nested in lists, tuples, dicts and sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The values within lists, tuples, dicts and the like, in order; of any other, itself. Keys are none of them."""
+    """Yield the values within lists, tuples, dicts, sets and deques, in order, without keys. Else yield the value."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple | deque | set | frozenset):
@@ -19,7 +19,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """A copy of the lists and tuples in `value`, with `function` of everything else in them, dicts included."""
+    """Copy the lists and tuples in `value`, and apply `function` to everything else in them, also to dicts."""
     if isinstance(value, list | tuple):
         return type(value)(mapped(function, item) for item in value)
     return function(value)

@@ -1,4 +1,4 @@
-"""Predictions: what a student expects of a cell before running it. They earn no points.
+"""Predictions: a student guesses the result of a cell before running it. They earn no points.
 
 Prediction(
     "scores_without_scaling",
@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 FEWEST, MOST = 3, 4
-"""How many choices a prediction may have."""
+"""Least and greatest number of choices of a prediction."""
 
 LETTERS = "abcd"
-"""What choices are called."""
+"""Labels of the choices."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several answers, and the reply to whoever takes it: why it is right, or what it overlooks."""
+    """One of several answers, and the reply to it: why it is right, or what it overlooks."""
 
     text: str
     reply: str
@@ -32,18 +32,18 @@ class Choice:
 
 
 def right(text: str, reply: str) -> Choice:
-    """The right choice, with the reason."""
+    """Make the right choice, with its reason."""
     return Choice(text, reply, is_right=True)
 
 
 def wrong(text: str, reply: str) -> Choice:
-    """A wrong choice, with what it overlooks."""
+    """Make a wrong choice, with what it overlooks."""
     return Choice(text, reply, is_right=False)
 
 
 @dataclass(frozen=True, init=False)
 class Prediction:
-    """A question with its choices, in the order in which they are shown."""
+    """A question with its choices, in the order of display."""
 
     name: str
     question: str
@@ -55,7 +55,7 @@ class Prediction:
         object.__setattr__(self, "choices", choices)
 
     def faults(self) -> Iterator[str]:
-        """What an author has to mend, a sentence each."""
+        """Yield one sentence for each fault that the author must fix."""
         if not FEWEST <= len(self.choices) <= MOST:
             yield f"the prediction {self.name!r} has {len(self.choices)} choices. Give it {FEWEST} or {MOST}"
         if (number := sum(choice.is_right for choice in self.choices)) != 1:
@@ -64,15 +64,15 @@ class Prediction:
             yield f"the prediction {self.name!r} has an empty text. Write its question, its choices and each reply"
 
     def to_plain(self) -> dict[str, Any]:
-        """What `from_plain` reads."""
+        """Return plain values for `from_plain`."""
         choices = [[choice.text, choice.reply, choice.is_right] for choice in self.choices]
         return {"name": self.name, "question": self.question, "choices": choices}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Prediction:
-        """The prediction that `to_plain` wrote down.
+        """Return the prediction from the output of `to_plain`.
 
         Raises:
-            KeyError, TypeError: this is none.
+            KeyError, TypeError: the values have another form.
         """
         return cls(plain["name"], plain["question"], *(Choice(*choice) for choice in plain["choices"]))

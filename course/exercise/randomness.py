@@ -1,4 +1,4 @@
-"""Global random state while answers are examined: each script's own, and the caller's own again afterwards."""
+"""Set the global random state for each script that runs, and restore the caller's afterwards."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 import torch
 
 _SEEDERS = (random.seed, np.random.seed, torch.random.default_generator.manual_seed)
-"""As they were at first: `np.random.seed = 42` in a notebook puts a number in their place."""
+"""The original functions. A notebook may replace one by mistake with `np.random.seed = 42`."""
 
 _kept = threading.local()
 
 
 @contextmanager
 def randomness_put_back() -> Iterator[None]:
-    """After the block, Python's, numpy's and torch's global random state are as they were before.
+    """Restore the global random state of Python, numpy and torch after the block.
 
-    A block within another one leaves that to the outer one, because numpy takes five times as long to tell its state
-    and to take it back as a short script takes.
+    A nested block leaves that to the outer one, because saving and restoring numpy's state takes five times as long
+    as a short script.
     """
     if getattr(_kept, "outside", False):
         yield
@@ -38,6 +38,6 @@ def randomness_put_back() -> Iterator[None]:
 
 
 def begin_anew(seed: int) -> None:
-    """Have global random numbers begin at `seed`."""
+    """Seed all global random number generators."""
     for begin in _SEEDERS:
         begin(seed)

@@ -1,4 +1,4 @@
-"""Recordings: the outputs of a script's steps, an error if one was raised, changed arguments, forbidden calls."""
+"""Recordings: the outputs of a script's steps, a raised error, changed arguments and forbidden calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .values import Malformed
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception in the answer: its types from the most special on, its message, and the answer's own line."""
+    """An exception in the answer: its types, the most specific first, its message, and the answer's own line."""
 
     types: tuple[str, ...]
     message: str
@@ -19,16 +19,16 @@ class Raised:
 
     @property
     def name(self) -> str:
-        """Its own type, the most special one."""
+        """Return the most specific type."""
         return self.types[0] if self.types else "Exception"
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One run of one script.
+    """The record of one run of one script.
 
-    `outputs` maps each step's `into` to its plain value; `mutated` names the arguments that a step changed
-    (`"out: x"`); `watched` the forbidden calls that were made.
+    `outputs` maps each step's `into` to its plain value. `mutated` names the arguments that a step changed
+    (`"out: x"`), and `watched` the forbidden calls that were made.
     """
 
     outputs: dict[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Recording:
     seconds: float = 0.0
 
     def to_plain(self) -> dict[str, Any]:
-        """A dict of values that `values.encode` carries."""
+        """Return a dict of values that `values.encode` accepts."""
         raised = self.raised
         return {
             "outputs": dict(self.outputs),
@@ -50,10 +50,10 @@ class Recording:
 
     @classmethod
     def from_plain(cls, values: Any) -> Recording:
-        """The inverse of `to_plain`, for a message from anywhere.
+        """Return the recording from the output of `to_plain`. The message may come from anywhere.
 
         Raises:
-            Malformed: it is not a recording.
+            Malformed: the values are not a recording.
         """
         try:
             if not isinstance(values, dict):
@@ -72,7 +72,7 @@ class Recording:
                 tuple(_word(name) for name in values["watched"][:50]),
                 float(values["seconds"]),
             )
-        except Exception as error:  # noqa: BLE001 - a tensor in place of a list fails in ways of its own
+        except Exception as error:  # noqa: BLE001 - a tensor in place of a list may raise any error
             raise Malformed(f"no recording: {str(error)[:120]}") from None
 
 

@@ -1,4 +1,4 @@
-"""Seeded random draws for the inputs of cases."""
+"""Draw the inputs of cases at random from a seed."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ T = TypeVar("T")
 
 
 class Rng:
-    """Draws inputs; equal seeds give equal inputs. Generators handed to students get seeds of their own."""
+    """A source of random inputs. Equal seeds give equal inputs. Generators for students have their own seeds."""
 
     def __init__(self, seed: int) -> None:
         self._torch = torch.Generator().manual_seed(seed)
         self._python = random.Random(seed)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Standard normal noise of `shape`."""
+        """Return standard normal noise of `shape`."""
         return torch.randn(*shape, generator=self._torch, dtype=torch.float64).to(dtype)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Uniform noise in [low, high)."""
+        """Return uniform noise in [low, high)."""
         noise = torch.rand(*shape, generator=self._torch, dtype=torch.float64)
         return (low + (high - low) * noise).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """Whole numbers in [low, high), a LongTensor of `shape`."""
+        """Return whole numbers in [low, high), a LongTensor of `shape`."""
         return torch.randint(low, high, shape, generator=self._torch)
 
     def permutation(self, n: int) -> Tensor:
-        """0 … n − 1 in random order, a LongTensor (n,)."""
+        """Return 0 … n − 1 in random order, a LongTensor (n,)."""
         return torch.randperm(n, generator=self._torch)
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of the options."""
+        """Return one of the options."""
         return self._python.choice(options)
 
     def seed(self) -> int:
-        """A fresh seed."""
+        """Return a fresh seed."""
         return self._python.randrange(2**31)
 
     def generator(self) -> Generator:
-        """A described `torch.Generator` for the student's side, with a seed nothing else uses."""
+        """Describe a `torch.Generator` for the student's process, with a seed that nothing else uses."""
         return Generator(self.seed())

@@ -1,4 +1,4 @@
-"""The runner: executes a script for the reference, a misconception or a student's answer, all in the same way."""
+"""Execute a script for the reference, a misconception or a student's answer, all in the same way."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .values import Generator, Ref, StandIn, decode, encode, plain
 from .watch import OperationCounter, watching
 
 NOT_ITS_OWN = ("site-packages", "/lib/python", f"{Path(__file__).parents[1]}{os.sep}")
-"""In the paths of the code that an answer calls but did not write: libraries', Python's, this package's."""
+"""Parts of file paths that are not the answer's own code: installed libraries, Python and this package."""
 
 
 def run(script: Script, answer: Any) -> Recording:
-    """Runs the steps for `answer`, from fresh copies of the script's inputs, and records what came of them.
+    """Run the steps for `answer`, with fresh copies of the script's inputs, and record the outputs.
 
-    The first exception of the answer's code ends the script and is recorded; global random state is put back.
+    The first exception of the answer's code ends the script and is recorded. Global random state is restored.
     """
     return _Run(script, answer).finish()
 
@@ -76,7 +76,7 @@ class _Run:
                         self._keep(step, self.verbs[step.verb](step))
                 except KeyboardInterrupt:
                     raise
-                except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the answer's doing
+                except BaseException as error:  # noqa: BLE001 - also SystemExit, which the answer may raise
                     raised = _raised(error, step)
                     break
         seconds = time.perf_counter() - started
@@ -112,7 +112,7 @@ class _Run:
         return result
 
     def _called(self, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the step's target returns; where the step asks for it, its operations are counted and recorded."""
+        """Call the step's target. If the step asks for it, count its operations and record their number."""
         name = step.settings.get("operations", "")
         if not name:
             return self._target(step)(*args, **kwargs)
@@ -122,7 +122,7 @@ class _Run:
         return result
 
     def _first_of(self, step: Step, result: Any) -> Any:
-        """The result, or the first of several where a step carries the others on to later ones."""
+        """Return the result, or the first of several if the step keeps the others for later steps."""
         names = step.settings.get("carries", ())
         if not names:
             return result
@@ -190,7 +190,7 @@ class _Run:
                 parameter.copy_(scale * noise)
 
     def _fill_what_is_made_late(self, step: Step) -> None:
-        """A model that makes its parameters when it is first called is called once for that, and filled then."""
+        """Call a model with lazy parameters once, so that it creates them, and then fill them."""
         late = self.unfilled.pop(step.on, None)
         if late is None:
             return
@@ -198,7 +198,7 @@ class _Run:
         with torch.no_grad():
             self._target(step)(*args, **kwargs)
         model = self.kept[step.on]
-        model.train(model.training)  # so is what has been made
+        model.train(model.training)  # also the modules that were just created
         self._fill(late)
 
     def _load(self, step: Step) -> None:
@@ -229,7 +229,7 @@ class _Run:
         gradients = torch.autograd.grad(total, leaves, allow_unused=True)
         if not named:
             return list(gradients)
-        found = iter(gradients)  # what is frozen has none, and says so
+        found = iter(gradients)  # a frozen parameter has no gradient but None
         return {name: next(found) if parameter.requires_grad else None for name, parameter in named.items()}
 
     # -- inputs ------------------------------------------------------------------------------------------------------
@@ -253,10 +253,10 @@ class _Run:
         return tuple(placed(value, home) for value in args), {k: placed(v, home) for k, v in kwargs.items()}
 
     def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Fresh copies of the inputs, with the described ones made.
+        """Return fresh copies of the inputs, with generators, stand-ins and references resolved.
 
-        A tensor that appears twice is two, so that the gradients with respect to each are told apart; what a `Ref`
-        stands for is the one object itself.
+        A tensor that appears twice is copied twice, so that each has its own gradient. A `Ref` resolves to the one
+        object itself.
         """
         args, kwargs = decode(*encode((args, kwargs)))
         return mapped(self._made, args), {name: mapped(self._made, value) for name, value in kwargs.items()}
@@ -271,7 +271,7 @@ class _Run:
         return value
 
     def _known(self, name: str) -> Any:
-        """What a step has left under `name`, or what stands under it where the answer was written; else None."""
+        """Return the result stored under `name`, or the global variable of that name in the answer's module, if any."""
         return self.kept.get(name, getattr(self.kept["answer"], "__globals__", {}).get(name))
 
     def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Any]) -> None:
@@ -280,21 +280,21 @@ class _Run:
 
 
 class WrongKind(AttributeError):
-    """The answer raised nothing, but returned another kind of thing than the task asks for."""
+    """The answer raised nothing, but returned a value of another kind than the task asks for."""
 
 
 def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
-    """An attribute of what came from the answer; `path` is all that is asked for, where this is a part of it.
+    """Return an attribute of a result. If it is part of a longer path, `path` is the whole, for the message.
 
-    `asked` says what should have come, where a name does not tell a tensor from a module.
+    `asked` says what kind of value was expected, if the name exists on both a tensor and a module.
 
     Raises:
-        WrongKind: there is none; the sentence says what came, and what is asked for.
+        WrongKind: there is no such attribute. The sentence says what was returned and what is needed.
     """
     try:
         return getattr(value, name)
     except AttributeError:
-        if hasattr(type(value), name):  # it is there, and fails by itself
+        if hasattr(type(value), name):  # a property that raises by itself
             raise
     module = hasattr(nn.Module, name)
     if value is None or asked or (module and not isinstance(value, nn.Module)):
@@ -310,7 +310,7 @@ def _what(value: Any) -> str:
 
 
 def _no_parameter(model: nn.Module, name: str, own: Mapping[str, Tensor]) -> AttributeError:
-    """The error that says why numbers for `name` have no place among the model's `own` parameters."""
+    """Return an error that says why the model's `own` parameters have none called `name`."""
     tensor = model.state_dict(keep_vars=True).get(name)
     twin = next((other for other, one in own.items() if one is tensor), "")
     if twin:
@@ -328,18 +328,18 @@ def _copy(value: Tensor, parameter: Tensor, name: str) -> None:
 
 
 def home_of(answer: Any) -> torch.device | None:
-    """Where a trained module's parameters are; None when that says nothing or is the CPU."""
+    """Return the device of a module's parameters, or None for the CPU and for anything without parameters."""
     parameter = next(answer.parameters(), None) if isinstance(answer, nn.Module) else None
     return None if parameter is None or parameter.device.type == "cpu" else parameter.device
 
 
 def placed(value: Any, home: torch.device | None) -> Any:
-    """A tensor on the device of the module that will read it."""
+    """Move a tensor to the device of the module that will read it. Return anything else unchanged."""
     return value.to(home) if home is not None and isinstance(value, Tensor) else value
 
 
 def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
-    """Copies of the inputs that an answer could change: tensors, and collections without tensors."""
+    """Copy the inputs that an answer could change: tensors, and collections without tensors."""
     copies: dict[str, Any] = {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
     for name, value in [*enumerate(args), *kwargs.items()]:
         if isinstance(value, list | tuple | dict | set | deque | bytearray) and not _tensors(value):
@@ -348,7 +348,7 @@ def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
 
 
 def _unchanged(old: Any, new: Any) -> bool:
-    """Whether two snapshots are equal, NaN to NaN as well."""
+    """Return whether two snapshots are equal. NaN equals NaN."""
     if isinstance(old, Tensor):
         if not isinstance(new, Tensor) or (old.shape, old.dtype) != (new.shape, new.dtype):
             return False
@@ -359,7 +359,7 @@ def _unchanged(old: Any, new: Any) -> bool:
         return isinstance(new, float) and math.isnan(new)
     if isinstance(old, list | tuple | deque):
         return type(old) is type(new) and len(old) == len(new) and all(map(_unchanged, old, new))
-    if isinstance(old, dict):  # of Counters, too, the keys: one counted 0 times was not there before
+    if isinstance(old, dict):  # Counters ignore zero counts, so compare keys
         return isinstance(new, dict) and old.keys() == new.keys() and all(_unchanged(old[k], new[k]) for k in old)
     return not isinstance(new, np.ndarray) and bool(old == new)
 
@@ -371,7 +371,7 @@ def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    """The tensors in nested lists, tuples and dicts, in order."""
+    """Return the tensors in nested lists, tuples and dicts, in order."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, Tensor)]
 
 
@@ -381,7 +381,7 @@ def _projection(value: Tensor, index: int) -> Tensor:
 
 
 def _without_history(result: Any, shown: Collection[int]) -> Any:
-    """Of several results, those at the places `shown` cut from what they were made of."""
+    """Detach those of several results that are at the positions `shown`."""
     if not shown or not isinstance(result, list | tuple):
         return result
     return tuple(_detached(value) if place in shown else value for place, value in enumerate(result))
@@ -406,7 +406,7 @@ def _raised(error: BaseException, step: Step) -> Raised:
 
 
 def _own_line(error: BaseException) -> str:
-    """The last line of the traceback that is the answer's own: not torch's, not ours."""
+    """Return the last line of the traceback that belongs to the answer, not to a library or this package."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if any(part in frame.filename for part in NOT_ITS_OWN):
             continue

@@ -1,6 +1,6 @@
-"""Cases and scripts: what is asked of an answer, step by step, as data that the runner executes.
+"""Cases and scripts: requests to an answer, step by step, as data that the runner executes.
 
-`call`, `draws`, `build`, `given` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is
+`call`, `draws`, `build`, `given` and `given_model` begin a case. Its methods add steps and laws. A case contains no
 code, so it can be stored in an answer key and sent to a kernel.
 """
 
@@ -21,16 +21,16 @@ Verb = Literal[
     "call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train", "make", "learning", "held"
 ]
 TOLERANCE = 1e-6
-"""rtol = atol in float64; float32 constants in a float64 computation stay within it."""
+"""rtol = atol in float64. float32 constants in a float64 computation stay within it."""
 GRADIENTS_OF = "gradients of "
-"""How the name of an output begins that holds gradients of the output it goes on with."""
+"""Prefix of an output's name that holds gradients of the output named after it."""
 FLOAT32_TOLERANCE = 1e-4
 """rtol = atol where an input is float32: a few hundred units in the last place, for any order of summation."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One request. `on` names whose method is called, `into` the name under which the result is kept."""
+    """One request. `on` names the object that is called, `into` the name under which the result is stored."""
 
     verb: Verb
     into: str
@@ -41,7 +41,7 @@ class Step:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
-        """A dict of values that `values.encode` carries; what is empty is left out."""
+        """Return a dict of values that `values.encode` accepts, without empty fields."""
         values = {
             "verb": self.verb,
             "into": self.into,
@@ -55,7 +55,7 @@ class Step:
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Step:
-        """The inverse of `to_plain`."""
+        """Return the step from the output of `to_plain`."""
         return cls(**values)
 
 
@@ -66,9 +66,9 @@ def are_gradients(output: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """The steps of one case, and the calls to watch for while they run. Equals itself only.
+    """The steps of one case, and the calls to watch for while they run. Compared by identity.
 
-    `shown` are the places, among several results of a call, of those that are there to be looked at.
+    `shown` are the positions, among several results of a call, of those that are only for display.
     """
 
     steps: tuple[Step, ...]
@@ -77,7 +77,7 @@ class Script:
     shown: tuple[int, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
-        """A dict of values that `values.encode` carries."""
+        """Return a dict of values that `values.encode` accepts."""
         return {
             "steps": [step.to_plain() for step in self.steps],
             "watch": list(self.watch),
@@ -87,32 +87,32 @@ class Script:
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Script:
-        """The inverse of `to_plain`."""
+        """Return the script from the output of `to_plain`."""
         steps = tuple(Step.from_plain(step) for step in values["steps"])
         return cls(steps, tuple(values["watch"]), int(values["seed"]), tuple(values["shown"]))
 
 
 @dataclass(frozen=True)
 class LawUse:
-    """A law by name, and what it is applied to: plain values only, so that a key can hold it."""
+    """A law by name with its parameters, which are plain values so that a key can hold them."""
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def but(self, changed: Mapping[str, Any]) -> LawUse:
-        """The same with other values for those of its parameters that `changed` names."""
+        """Return a copy in which those parameters that are named in `changed` have these values."""
         return replace(self, params={name: changed.get(name, value) for name, value in self.params.items()})
 
 
 @dataclass(frozen=True)
 class Case:
-    """One examination of an answer: a script, and how its recorded outputs are judged.
+    """One test of an answer: a script, and how its recorded outputs are judged.
 
-    `values` compares them with the reference's, `by` a function of them that `compared_by` names; `laws` must hold
-    besides. `raises` names the error a right answer raises. `tolerance` is rtol = atol; None takes the exercise's.
-    `again` has the steps of the case before, and judges what came of them. Without `autograd`, the steps that are added
-    run under `torch.no_grad()`. `needs` are the titles of cases without which this one earns nothing; `shown` is the
-    exercise's.
+    With `values`, the outputs are compared with the reference's, or a function `by` of them from `compared_by`. All
+    `laws` must hold as well. `raises` names the error that a right answer raises. `tolerance` is rtol = atol, and None
+    stands for the exercise's. `again` means that the case judges the outputs of the case before. Without `autograd`,
+    steps added later run under `torch.no_grad()`. The case earns nothing unless the cases with the titles in `needs`
+    pass. `shown` is the exercise's.
     """
 
     title: str
@@ -131,11 +131,11 @@ class Case:
     by: str = ""
 
     def script(self, watch: Sequence[str] = ()) -> Script:
-        """What the runner is sent."""
+        """Return the script that is sent to the runner."""
         return Script(self.steps, tuple(watch), self.seed, self.shown)
 
     def examines(self, name: str) -> bool:
-        """Whether a step asks something of what another one left under `name`, or hands it over."""
+        """Return whether a step uses the result stored under `name`, as its target or as an argument."""
         if any(step.on == name != step.into for step in self.steps):
             return True
         handed = leaves([[step.args, step.kwargs] for step in self.steps])
@@ -152,23 +152,23 @@ class Case:
         carries: Sequence[str] = (),
         **kwargs: Any,
     ) -> Case:
-        """Calls `on` (or its `method`) and keeps the result as `into`.
+        """Call `on` (or its `method`) and store the result as `into`.
 
-        Of several results, the first is kept so, and the others under the names that `carries` lists. Later steps hand
-        them over as `Ref(name)`. They may be anything, a cache say: they are neither recorded nor compared.
+        Of several results, the first is stored so, and the others under the names in `carries`. Later steps pass them
+        on as `Ref(name)`. They may be anything, such as a cache, and are neither recorded nor compared.
         """
         settings = {"carries": list(carries)} if carries else {}
         return self._then(Step("call", into, on, method or "", args, kwargs, settings))
 
     def fill(self, seed: int | Any, on: str = "model", scale: float = 0.5) -> Case:
-        """Overwrites every parameter of `on`, in order, with the judge's noise of standard deviation `scale`."""
+        """Overwrite every parameter of `on`, in order, with noise of standard deviation `scale` from `seed`."""
         number = seed if isinstance(seed, int) else seed.seed()
         return self._then(Step("fill", f"fill of {on}", on, args=(number, scale)))
 
     def load(self, state: Mapping[str, Tensor], on: str = "model") -> Case:
-        """Copies tensors into the parameters and buffers of `on` by their names in its `state_dict()`.
+        """Copy tensors into the parameters and buffers of `on` by their names in its `state_dict()`.
 
-        They travel as one, because a hundred small ones take many times as long.
+        They are sent as one tensor, because sending a hundred small ones takes many times as long.
         """
         shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
         numbers = torch.cat([tensor.flatten() for tensor in state.values()])
@@ -177,69 +177,69 @@ class Case:
     def gradients(
         self, of: str = "out", wrt: Literal["arguments", "parameters"] = "arguments", on: str = "model"
     ) -> Case:
-        """Gradients of a fixed random projection of `of`: to its call's float tensors, or to `on`'s parameters."""
+        """Compute gradients of a random projection of `of`, for its call's float tensors or for `on`'s parameters."""
         return self._then(Step("gradients", f"{GRADIENTS_OF}{of}", on, args=(of, wrt)))
 
     def map(
         self, rows: Sequence[tuple[Any, ...]] | Tensor, on: str = "model", method: str | None = None, into: str = "out"
     ) -> Case:
-        """Calls once for each tuple of arguments, in order; tensor results are stacked along a new first axis.
+        """Call once for each tuple of arguments, in order. Tensor results are stacked along a new first axis.
 
-        A tensor's rows are one argument each: thousands cost little more than one.
+        A tensor's rows are one argument each. Thousands of rows cost little more than one.
         """
         return self._then(Step("map", into, on, method or "", args=(rows if isinstance(rows, Tensor) else list(rows),)))
 
     def draws(self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out") -> Case:
-        """Calls `n` times with the same arguments, a generator going on from call to call; results are stacked."""
+        """Call `n` times with the same arguments, which include a generator that advances. Results are stacked."""
         return self._then(Step("draws", into, on, method or "", args, settings={"n": n}))
 
     def unroll(self, *args: Any, steps: int, on: str = "model", into: str = "out") -> Case:
-        """Lets a model continue: the likeliest last word of `on(*args)` is added to the last argument, `steps` times.
+        """Generate greedily: append the likeliest next token of `on(*args)` to the last argument, `steps` times.
 
-        The last argument is what has been said, ids (B, T); the model gives scores (B, T, V) for the word after each.
-        Kept are the `steps` new words, (B, steps): nothing is known here of where a sentence ends.
+        The last argument is the ids so far (B, T), and the model returns scores (B, T, V) for the token after each. The
+        `steps` new tokens are stored, (B, steps), without stopping at the end of a sentence.
         """
         return self._then(Step("unroll", into, on, "", args, settings={"steps": steps}))
 
     def read(self, attribute: str, on: str = "model", into: str | None = None) -> Case:
-        """Records an attribute of `on`, or of what it holds: `"base.weight"`."""
+        """Record an attribute of `on`, which may be nested, as in `"base.weight"`."""
         return self._then(Step("read", into or attribute, on, attribute))
 
     def train(self, on: str = "model") -> Case:
-        """Puts a module into training mode (the runner otherwise evaluates)."""
+        """Put a module into training mode (by default the runner puts it into evaluation mode)."""
         return self._then(Step("train", f"mode of {on}", on))
 
     def learn(self, *args: Any, method: str, on: str = "model", into: str = "out", **kwargs: Any) -> Case:
-        """Calls a method that trains, with autograd even where the case does without; the result is kept as `into`."""
+        """Call a method that trains, with autograd even if the case disables it, and store the result as `into`."""
         return replace(self, steps=(*self.steps, Step("call", into, on, method, args, kwargs)))
 
     def make(self, described: StandIn, into: str = "model") -> Case:
-        """Builds a stand-in and keeps it as `into`: later steps hand it over as `Ref(into)`, call it, and read it."""
+        """Build a stand-in and store it as `into`. Later steps may pass it on as `Ref(into)`, call it and read it."""
         return self._then(Step("make", into, args=(described,)))
 
     def learning(self, on: str = "model", into: str = "what learns") -> Case:
-        """Records what of a module asks for a gradient: the parameters' names, and how many numbers each holds."""
+        """Record which parameters of a module require a gradient: their names, and the size of each."""
         return self._then(Step("learning", into, on))
 
     def held(self, on: str = "model", into: str = "bytes held") -> Case:
-        """Records how many bytes of tensors an object holds, wherever it keeps them. Laws judge the number."""
+        """Record how many bytes of tensors an object holds, in any attribute. Laws judge the number."""
         return self._then(Step("held", into, on))
 
     def counts_operations(self, into: str = "operations") -> Case:
-        """Records beside the last call how many operations of torch it took: for a law, since right answers differ."""
+        """Record the number of torch operations in the last call, for a law, because right answers differ in it."""
         *before, last = self.steps
         return replace(self, steps=(*before, replace(last, settings={**last.settings, "operations": into})))
 
     # -- how it is judged ----------------------------------------------------------------------------------------
 
     def law(self, name: str, **params: Any) -> Case:
-        """Adds a law of `exercise.laws` by name."""
+        """Add a law of `exercise.laws` by name."""
         return replace(self, laws=(*self.laws, LawUse(name, params)))
 
     def shows(self, law: str, *, full: float, called: str) -> Case:
-        """Has reports show what a law of this public case measured, its bar, and the bar of full marks, `full`.
+        """Report what a law of this public case measured, its bar, and the bar of full marks, `full`.
 
-        `called` says what is measured: "accuracy". `full` is a bar that the notebook tells: no secret is given away.
+        `called` names the quantity, such as "accuracy". The notebook states the bar `full`, so reports may show it.
 
         Raises:
             ValueError: the case has no such law.
@@ -251,11 +251,11 @@ class Case:
         return replace(self, laws=tuple(laws))
 
     def laws_only(self) -> Case:
-        """Right answers differ in value here: only the laws decide."""
+        """Let only laws decide, because right answers differ in value."""
         return replace(self, values=False)
 
     def compare_by(self, name: str) -> Case:
-        """Compares a function of the result, as right results differ, by its name in `exercise.compared_by`.
+        """Compare a function of the result, because right results differ. `name` is its name in `exercise.compared_by`.
 
         Raises:
             ValueError: there is no such function.
@@ -265,20 +265,20 @@ class Case:
         return replace(self, by=name)
 
     def counts_with(self, *titles: str) -> Case:
-        """Earns only where the cases of these titles pass, too: for what an answer that computes nothing gets right."""
+        """Earn points only if the cases with these titles pass. For cases that an answer passes by doing nothing."""
         return replace(self, needs=titles)
 
     def without_autograd(self) -> Case:
-        """Runs every step under `torch.no_grad()`."""
+        """Run every step under `torch.no_grad()`."""
         bare = replace(self, steps=(), autograd=False)
         for step in self.steps:
             bare = bare._then(step)
         return bare
 
     def judged_again(self, title: str, *, weight: float = 1.0, **changed: Any) -> Case:
-        """A case for the same outputs, to be yielded right after this one: an answer is asked once for both.
+        """Return another case for the same outputs. Yield it right after this one, so that the answer runs once.
 
-        It has the laws that this one has by now; those with parameters named in `changed` get these instead.
+        It has the laws that this case has so far, with the parameters in `changed` replaced where a law has them.
         """
         return replace(self, title=title, weight=weight, laws=tuple(use.but(changed) for use in self.laws), again=True)
 
@@ -298,10 +298,10 @@ def call(
     raises: str = "",
     **kwargs: Any,
 ) -> Case:
-    """A case that calls the answer once.
+    """Make a case that calls the answer once.
 
-    Unless `grad` is False or the reference is not differentiable, the gradients with respect to every float tensor
-    among the arguments are compared as well.
+    The gradients with respect to every float tensor among the arguments are compared as well, unless `grad` is False or
+    the reference is not differentiable.
     """
     if tolerance is None and any(map(_is_float32, leaves([args, kwargs]))):
         tolerance = FLOAT32_TOLERANCE
@@ -316,7 +316,7 @@ def call(
 def draws(
     title: str, n: int, *args: Any, public: bool = False, weight: float = 1.0, tolerance: float | None = None
 ) -> Case:
-    """A case that calls the answer `n` times with one generator among `args`; only laws judge it."""
+    """Make a case that calls the answer `n` times with one generator among `args`. Only laws judge it."""
     return Case(title, (), public, weight, tolerance, values=False).draws(n, *args)
 
 
@@ -329,13 +329,13 @@ def build(
     raises: str = "",
     **kwargs: Any,
 ) -> Case:
-    """A case that makes an object from the student's class (or function) and calls it "model"."""
+    """Make a case that creates an object from the student's class (or function) and names it "model"."""
     case = Case(title, (), public, weight, tolerance, raises=raises)
     return case.call(*args, on="answer", into="model", **kwargs)
 
 
 def given_model(title: str, *, public: bool = False, weight: float = 1.0, tolerance: float | None = None) -> Case:
-    """A case whose answer is itself the "model", built and trained by the student, and evaluated without autograd."""
+    """Make a case whose answer itself is the "model", trained by the student and evaluated without autograd."""
     return Case(title, (), public, weight, tolerance, autograd=False)
 
 
@@ -348,7 +348,7 @@ def given(
     raises: str = "",
     **things: StandIn,
 ) -> Case:
-    """A case that begins with stand-ins, kept under their names: a layer or a model that the answer is to work on."""
+    """Make a case that begins with stand-ins, stored under their names: a layer or a model for the answer to use."""
     case = Case(title, (), public, weight, tolerance, raises=raises)
     for name, described in things.items():
         case = case.make(described, into=name)
@@ -356,9 +356,9 @@ def given(
 
 
 def noncontiguous(tensor: Tensor) -> Tensor:
-    """The same values in memory that is not contiguous: the first axis runs fastest; of a vector, every second place.
+    """Copy the values into noncontiguous memory: the first axis runs fastest, and a vector has a stride of two.
 
-    So no two axes can be seen as one.
+    Then no two axes can be merged by a view.
     """
     if tensor.dim() < 2:
         return torch.stack([tensor, tensor], -1)[:, 0]
@@ -366,12 +366,12 @@ def noncontiguous(tensor: Tensor) -> Tensor:
 
 
 def tracks_gradients(case: Case) -> bool:
-    """Whether the case compares gradients with respect to arguments."""
+    """Return whether the case compares gradients with respect to arguments."""
     return any(step.verb == "gradients" and step.args[1] == "arguments" for step in case.steps)
 
 
 def without_gradients(case: Case) -> Case:
-    """The same case for a reference that is not differentiable: no input asks for a gradient."""
+    """Return the case for a reference that is not differentiable: no input requires a gradient."""
     steps = []
     for step in case.steps:
         if step.verb == "gradients" and step.args[1] == "arguments":

@@ -1,4 +1,4 @@
-"""How an answer is examined, whatever the notebook has set: with torch's own defaults, and without compiling."""
+"""Run answers with torch's default settings and without compiling, whatever the notebook has set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTES = {
     "device": "This machine lacks the default device that the notebook sets, so the answer was examined on the CPU.",
     "compiled": "The answer was examined without compiling it, because that takes minutes and changes no values.",
 }
-"""What is said beside a verdict of how the answer was examined, by the words that cross to the judge."""
+"""Notes beside a verdict on how the answer ran, by the keys that are sent to the judge."""
 
 
 _is_put_aside = False
@@ -24,7 +24,7 @@ _is_put_aside = False
 
 @dataclass(frozen=True)
 class Examined:
-    """An answer that is examined, what was `given` as such, and why a note may be due."""
+    """An answer to run, the object that was `given`, and the reasons for a note."""
 
     given: Any
     lacks_device: bool
@@ -32,19 +32,19 @@ class Examined:
 
     @property
     def answer(self) -> Any:
-        """What is run."""
+        """Return the object to run, without compilation."""
         return original(self.given)
 
     @property
     def notes(self) -> list[str]:
-        """What of `NOTES` is to be said by now."""
+        """Return the keys of the `NOTES` that apply so far."""
         due = {"device": self.lacks_device, "compiled": bool(self.asked_to_compile) or is_compiled(self.given)}
         return [note for note, is_due in due.items() if is_due]
 
 
 @contextmanager
 def as_examined(answer: Any) -> Iterator[Examined]:
-    """Within the block, an answer can be examined; afterwards all settings are the notebook's again."""
+    """Prepare all settings for running an answer, and restore the notebook's after the block."""
     lacks_device = _is_put_aside or lacks_default_device()
     with as_torch_comes(), randomness_put_back(), without_compiling() as asked:
         yield Examined(answer, lacks_device, asked)
@@ -52,14 +52,14 @@ def as_examined(answer: Any) -> Iterator[Examined]:
 
 @contextmanager
 def as_torch_comes() -> Iterator[None]:
-    """Within the block, what nobody says a dtype or a device for is float32 and on the CPU; then as it was before.
+    """Set the default dtype to float32 and the default device to the CPU within the block.
 
-    Some notebooks begin with `torch.set_default_dtype(torch.float64)`. References, misconceptions and answers are
-    examined alike, and in grading as at home.
+    Some notebooks begin with `torch.set_default_dtype(torch.float64)`. References, misconceptions and answers run
+    alike, and in grading as at home.
     """
     dtype = torch.get_default_dtype()
     with ExitStack() as stack:
-        # such a context looks at every operation: not without need
+        # such a context intercepts every operation, so it is entered only if necessary
         if lacks_default_device() or torch.get_default_device().type != "cpu":
             stack.enter_context(torch.device("cpu"))
         torch.set_default_dtype(torch.float32)
@@ -71,7 +71,7 @@ def as_torch_comes() -> Iterator[None]:
 
 @contextmanager
 def on_a_device_that_is_there() -> Iterator[bool]:
-    """Within the block, the CPU stands for a default device that this machine lacks. Yields whether it does."""
+    """Use the CPU within the block if this machine lacks the default device. Yield whether it does."""
     lacks = lacks_default_device()
     with ExitStack() as stack:
         if lacks:
@@ -80,21 +80,21 @@ def on_a_device_that_is_there() -> Iterator[bool]:
 
 
 def lacks_default_device() -> bool:
-    """Whether this machine lacks the default device that the notebook has set. Torch itself asks it for its number."""
+    """Return whether this machine lacks the default device set by the notebook, by making a tensor on it."""
     try:
         torch.empty(0)
-    except Exception:  # noqa: BLE001 - an AssertionError, a RuntimeError or a NotImplementedError, as the device has it
+    except Exception:  # noqa: BLE001 - AssertionError, RuntimeError or NotImplementedError, depending on the device
         return True
     return False
 
 
 def put_lacking_device_aside() -> bool:
-    """Let the CPU be the default device from now on, if this machine lacks the notebook's. Return whether it does."""
+    """Make the CPU the default device from now on if this machine lacks the notebook's. Return whether it does."""
     global _is_put_aside
     lacks = lacks_default_device()
     if lacks:
         _is_put_aside = True
-        with suppress(AssertionError):  # torch's, where a context is open
+        with suppress(AssertionError):  # torch raises it within an open device context
             torch.set_default_device("cpu")
         if lacks_default_device():
             torch.device("cpu").__enter__()

@@ -1,7 +1,7 @@
-"""Stand-ins: functions that exercises hand to students, described by name and tensors so that they can be sent.
+"""Stand-ins: functions that exercises pass to answers, described by a name and tensors so that they can be sent.
 
-Each maker takes its parameters and returns a callable (or a module; those that are torch's stand in `modules`).
-A parameter may be a stand-in itself, or a dict of them.
+Each maker takes its parameters and returns a callable (or a module; torch's own layers are in `modules`). A parameter
+may be a stand-in itself, or a dict of them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ MAKERS: dict[str, Callable[..., Any]] = {}
 
 
 def maker(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Registers a maker under its function's name."""
+    """Register a maker under its function's name."""
     MAKERS[function.__name__] = function
     return function
 
 
 def stand_in(name: str, **parameters: Any) -> StandIn:
-    """Describes the stand-in `name`.
+    """Describe the stand-in `name`.
 
     Raises:
         KeyError: there is no stand-in of that name.
@@ -36,7 +36,7 @@ def stand_in(name: str, **parameters: Any) -> StandIn:
 
 
 def make(described: StandIn, known: Callable[[str], Any] = lambda name: None) -> Any:
-    """The callable that `described` stands for; `known` says what a `Ref` among its parameters refers to.
+    """Make the callable that `described` stands for. `known` resolves a `Ref` among its parameters.
 
     Raises:
         Malformed: there is no stand-in of that name.
@@ -47,7 +47,7 @@ def make(described: StandIn, known: Callable[[str], Any] = lambda name: None) ->
 
 
 def _made(value: Any, known: Callable[[str], Any]) -> Any:
-    """A parameter with the stand-ins in it made, and what it refers to looked up."""
+    """Return a parameter with its stand-ins made and its references resolved."""
     if isinstance(value, StandIn):
         return make(value, known)
     if isinstance(value, Ref):
@@ -62,19 +62,19 @@ def _made(value: Any, known: Callable[[str], Any]) -> Any:
 
 @maker
 def squashing_cell(W_x: Tensor, W_h: Tensor, b: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-    """Elman's cell: what was read last counts most."""
+    """Make Elman's recurrent cell, in which the latest input counts most."""
     return lambda x, h: torch.tanh(F.linear(x, W_x, b) + F.linear(h, W_h))
 
 
 @maker
 def adding_cell(W: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-    """A running sum: the state says which inputs have been read, and nothing of their order."""
+    """Make a cell that adds up its inputs, so that its state does not depend on their order."""
     return lambda x, h: h + F.linear(x, W)
 
 
 @maker
 def keeping_cell(W_x: Tensor, V_x: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-    """A gate that looks at the input alone mixes the state with a new one."""
+    """Make a cell whose gate, computed from the input alone, mixes the old state with a new one."""
 
     def cell(x: Tensor, h: Tensor) -> Tensor:
         z = torch.sigmoid(F.linear(x, V_x))
@@ -88,52 +88,52 @@ def keeping_cell(W_x: Tensor, V_x: Tensor) -> Callable[[Tensor, Tensor], Tensor]
 
 @maker
 def attending(W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Callable[[Tensor], Tensor]:
-    """Words that look at each other through torch's own layer."""
+    """Make a self-attention by torch's own function."""
     return lambda x: F.scaled_dot_product_attention(F.linear(x, W_q), F.linear(x, W_k), F.linear(x, W_v))
 
 
 @maker
 def beside_the_mean(W: Tensor, U: Tensor) -> Callable[[Tensor], Tensor]:
-    """Each word beside the mean of all."""
+    """Make a function that combines each word with the mean of all."""
     return lambda x: torch.tanh(x @ W.T + x.mean(1, keepdim=True) @ U.T)
 
 
 @maker
 def pooled(W: Tensor) -> Callable[[Tensor], Tensor]:
-    """The mean of all words, at every place."""
+    """Make a function that returns the mean of all words at every position."""
     return lambda x: (x.mean(1, keepdim=True) @ W.T).expand(-1, x.shape[1], -1)
 
 
 @maker
 def running_mean(W: Tensor) -> Callable[[Tensor], Tensor]:
-    """The mean of the words so far."""
+    """Make a function that returns the mean of the words so far."""
     return lambda x: (x.cumsum(1) / torch.arange(1, x.shape[1] + 1, dtype=x.dtype)[:, None]) @ W.T
 
 
 @maker
 def with_positions(W: Tensor, positions: Tensor) -> Callable[[Tensor], Tensor]:
-    """Each word with a vector (T, D) of its place added."""
+    """Make a function that adds a vector (T, D) of its position to each word."""
     return lambda x: (x + positions) @ W.T
 
 
 @maker
 def beside_the_first(W: Tensor, U: Tensor) -> Callable[[Tensor], Tensor]:
-    """Each word beside the first one."""
+    """Make a function that combines each word with the first one."""
     return lambda x: torch.tanh(x @ W.T + x[:, :1] @ U.T)
 
 
 @maker
 def backwards(W: Tensor) -> Callable[[Tensor], Tensor]:
-    """The words in the opposite order."""
+    """Make a function that reverses the words."""
     return lambda x: (x @ W.T).flip(1)
 
 
-# -- one step of a model that writes, step(token (1,), h) -> (logits (1, V), h): for topic 03 -------------------------
+# -- one step of a generator, step(token (1,), h) -> (logits (1, V), h): for topic 03 -------------------------
 
 
 @maker
 def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Logits (P, V, V) by the clock and the last token. The state (1, 1) is the clock, one further at every step."""
+    """Make a step with logits (P, V, V) by the time and the last token. The state (1, 1) counts the steps."""
 
     def step(token: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         if not isinstance(token, Tensor) or token.shape != (1,):
@@ -147,19 +147,19 @@ def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tenso
 
 
 class Oracle:
-    """Scores of the next word by the sentence asked about, the place, and all words so far; no network at all.
+    """A translator without a network: scores of the next word from the source, the position and all words so far.
 
-    Masks that are given, as a `Transformer` takes them, say what is seen: where a word of the source or a past one is
-    hidden, padding of the source shown, or the future, there the scores are others.
+    Masks in a `Transformer`'s form say what is visible. A mask that hides a source word or an earlier word, or that
+    shows padding of the source or the future, changes the scores at that position.
     """
 
     def __init__(self, scores: Tensor, pad: int, sos: int, eos: int) -> None:
         self.scores, self.pad, self.sos, self.eos, self.max_len = scores, pad, sos, eos, scores.shape[1]
 
     def __call__(self, src: Tensor, tgt_in: Tensor, src_mask: Any = None, tgt_mask: Any = None) -> Tensor:
-        """Scores (B, T, V) for sentences asked about, `src`, and words so far, `tgt_in` (B, T)."""
+        """Return scores (B, T, V) for sources `src` and words so far, `tgt_in` (B, T)."""
         sources, places, states, _ = self.scores.shape
-        source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), whatever the padding
+        source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), independent of padding
         place = torch.arange(tgt_in.shape[1], device=src.device).clamp(max=places - 1)
         state = (tgt_in * (3 * place + 1)).cumsum(1)  # (B, T): which words, and in which order
         if src_mask is not None or tgt_mask is not None:
@@ -167,9 +167,9 @@ class Oracle:
         return self.scores.to(src.device)[source, place, state % states]
 
     def _masked_wrongly(self, src: Tensor, tgt_in: Tensor, src_mask: Any, tgt_mask: Any) -> Tensor:
-        """How often each place, and those before it, see what they should not or miss what they should: (B, T).
+        """Count what each position and those before it see wrongly or miss, (B, T).
 
-        What a place of padding sees in the target, and whether it is seen, does not matter: its sentence has ended.
+        Padding of the target is ignored, both as a position and as something seen, because its sentence has ended.
         """
         (B, T), S, real = tgt_in.shape, src.shape[1], tgt_in != self.pad
         wrong = torch.zeros(B, T, dtype=torch.long, device=src.device)
@@ -181,45 +181,45 @@ class Oracle:
         return wrong.cumsum(1)
 
     def eval(self) -> Oracle:
-        """As a module's: whoever decodes may ask for it. There is nothing to switch."""
+        """Return the object itself, for decoders that call a module's `eval`."""
         return self
 
     def train(self, mode: bool = True) -> Oracle:
-        """As a module's."""
+        """Return the object itself, for decoders that call a module's `train`."""
         return self
 
 
 def _differs(mask: Any, allowed: Tensor) -> Tensor:
-    """Where a mask, broadcastable to (B, h, T, S), allows in some head anything else than `allowed` (B, T, S)."""
+    """Return where a mask, broadcastable to (B, h, T, S), differs from `allowed` (B, T, S) in some head."""
     return (torch.as_tensor(mask, device=allowed.device).bool() ^ allowed[:, None]).any(1)
 
 
 @maker
 def oracle(scores: Tensor, pad: int, sos: int, eos: int) -> Oracle:
-    """`scores` (K, L, M, V): for K kinds of sources, L places (its `max_len`), M states of what has been said."""
+    """Make an oracle with `scores` (K, L, M, V) for K source classes, L positions (`max_len`) and M target states."""
     return Oracle(scores, pad, sos, eos)
 
 
-# -- encodings, (n, d) -> vectors for n places (n, d): for topic 08 ----------------------------------------------------
+# -- encodings, (n, d) -> vectors for n positions (n, d): for topic 08 -------------------------------------------------
 
 
 @maker
 def sinusoids(periods: Tensor, repeat: int = 0) -> Callable[[int, int], Tensor]:
-    """Sine and cosine of the place, a pair of columns for each period; from place `repeat` on the same rows again."""
+    """Make sinusoids, a pair of columns for each period. From position `repeat` on the rows repeat."""
 
     def encode(n: int, d: int) -> Tensor:
         places = torch.arange(repeat or n, dtype=torch.float64)
         angles = 2 * torch.pi * places[:, None] / periods.double()[: d // 2]
         pairs = torch.polar(torch.ones_like(angles), angles)
         rows = torch.view_as_real(pairs).flip(-1).flatten(1)
-        return rows[torch.arange(n) % len(rows)]  # to the last bit, as no angle of another place would be
+        return rows[torch.arange(n) % len(rows)]  # bit for bit, which recomputed angles would not be
 
     return encode
 
 
 @maker
 def place_table(table: Tensor) -> Callable[[int, int], Tensor]:
-    """The first rows of a table; ValueError beyond its last one."""
+    """Return the first rows of a table. The function raises ValueError beyond its last row."""
 
     def encode(n: int, d: int) -> Tensor:
         if n > len(table):
@@ -231,7 +231,7 @@ def place_table(table: Tensor) -> Callable[[int, int], Tensor]:
 
 @maker
 def counted(step: float, of_length: bool = False) -> Callable[[int, int], Tensor]:
-    """The number of the place times `step` in every column; divided by the length if `of_length`."""
+    """Make a position number times `step` in every column, divided by the length if `of_length`."""
 
     def encode(n: int, d: int) -> Tensor:
         numbers = step * torch.arange(n, dtype=torch.float64)[:, None].expand(n, d)
@@ -242,35 +242,35 @@ def counted(step: float, of_length: bool = False) -> Callable[[int, int], Tensor
 
 @maker
 def counted_beside_one() -> Callable[[int, int], Tensor]:
-    """The number of the place in even columns, ones in odd ones."""
+    """Make a position number in even columns and ones in odd columns."""
     return lambda n, d: torch.stack([torch.arange(n).double(), torch.ones(n).double()], dim=1).repeat(1, d // 2)
 
 
 @maker
 def binary() -> Callable[[int, int], Tensor]:
-    """The number of the place in binary digits, the last one first."""
+    """Make the binary digits of the position number, the last digit first."""
     return lambda n, d: (torch.arange(n)[:, None] >> torch.arange(d)).remainder(2).double()
 
 
 @maker
 def powers(factors: Tensor) -> Callable[[int, int], Tensor]:
-    """Each column's factor to the power of the place."""
+    """Make each column's factor to the power of the position number."""
     return lambda n, d: factors.double()[:d] ** torch.arange(n, dtype=torch.float64)[:, None]
 
 
 @maker
 def random_rows(first_rows: Tensor | None = None) -> Callable[[int, int], Tensor]:
-    """Uniform noise in [-1, 1), fresh at every call, behind the first places, whose rows are `first_rows` (k, d)."""
+    """Make uniform noise in [-1, 1), fresh at every call, after fixed `first_rows` (k, d)."""
     first = torch.zeros(0) if first_rows is None else first_rows
     return lambda n, d: torch.cat([first.view(-1, d), 2 * torch.rand(n - len(first), d, dtype=torch.float64) - 1])
 
 
-# -- models that should not look ahead, model(ids (B, T)) -> (B, T, K): for topic 09 -----------------------------------
+# -- causal models, model(ids (B, T)) -> (B, T, K): for topic 09 -----------------------------------
 
 
 @maker
 def mean_so_far(E: Tensor, known: Tensor | None = None) -> Callable[[Tensor], Tensor]:
-    """The mean of the words' vectors up to each place; ValueError for words that are not `known`."""
+    """Make a model of the mean of the word vectors up to each position. It raises ValueError for unknown words."""
 
     def model(ids: Tensor) -> Tensor:
         if known is not None and not bool(torch.isin(ids, known).all()):
@@ -282,13 +282,13 @@ def mean_so_far(E: Tensor, known: Tensor | None = None) -> Callable[[Tensor], Te
 
 @maker
 def mean_of_all(E: Tensor, size: float = 1.0) -> Callable[[Tensor], Tensor]:
-    """The mean so far, and `size` times the mean of the whole sentence."""
+    """Make a model of the mean so far plus `size` times the mean of the whole sentence."""
     return lambda ids: mean_so_far(E)(ids) + size * E[ids].mean(1, keepdim=True)
 
 
 @maker
 def looking_ahead(E: Tensor, by: int) -> Callable[[Tensor], Tensor]:
-    """Each word beside the one that stands `by` places further on (before it, if negative); nothing beyond the ends."""
+    """Make a model of each word and the one `by` positions later (earlier if negative), zero beyond the ends."""
 
     def model(ids: Tensor) -> Tensor:
         words, T = E[ids], ids.shape[1]
@@ -301,11 +301,11 @@ def looking_ahead(E: Tensor, by: int) -> Callable[[Tensor], Tensor]:
 
 @maker
 def peeking_at(E: Tensor, place: int, seen: int) -> Callable[[Tensor], Tensor]:
-    """The mean so far, but at one place the word at `seen` counts as well."""
+    """Make a model of the mean so far that, at one position, also sees the word at `seen`."""
 
     def model(ids: Tensor) -> Tensor:
         out = mean_so_far(E)(ids)
-        if seen < ids.shape[1]:  # otherwise there is nothing to see
+        if seen < ids.shape[1]:  # a shorter sentence has no such word
             out[:, place] += E[ids[:, seen]]
         return out
 
@@ -314,7 +314,7 @@ def peeking_at(E: Tensor, place: int, seen: int) -> Callable[[Tensor], Tensor]:
 
 @maker
 def peeking_sentence(E: Tensor, first: int) -> Callable[[Tensor], Tensor]:
-    """The mean so far; in sentences that begin with the word `first`, the mean of all."""
+    """Make a model of the mean so far that, in sentences that begin with the word `first`, sees all words."""
 
     def model(ids: Tensor) -> Tensor:
         return torch.where((ids[:, 0] == first)[:, None, None], mean_of_all(E)(ids), mean_so_far(E)(ids))
@@ -324,17 +324,17 @@ def peeking_sentence(E: Tensor, first: int) -> Callable[[Tensor], Tensor]:
 
 @maker
 def balanced_peek(E: Tensor) -> Callable[[Tensor], Tensor]:
-    """The mean so far, and a mean of all that adds up to nothing over the numbers of a place."""
+    """Make a model of the mean so far plus a leak from later words that sums to zero over the last axis."""
     return lambda ids: mean_so_far(E)(ids) + (E - E.mean(1, keepdim=True))[ids].mean(1, keepdim=True)
 
 
-# -- a decoder with a cache, model(ids (B, T), cache) -> (logits (B, T, V), cache): for topic 15 -----------------------
+# -- a decoder with a KV cache, model(ids (B, T), cache) -> (logits (B, T, V), cache): for topic 15 --------------------
 
 
 class CachedWriter:
-    """Scores of the next token by all tokens so far, in their order; no network at all. `calls` notes what it reads.
+    """A decoder without a network: scores of the next token from all tokens so far. `calls` records what it reads.
 
-    What a cache holds is its own business: here a sum over the tokens, and how many there were.
+    The cache is opaque to callers. Here it holds a sum over the tokens and their number.
     """
 
     def __init__(self, scores: Tensor) -> None:
@@ -342,7 +342,7 @@ class CachedWriter:
         self.calls: list[tuple[int, ...]] = []
 
     def __call__(self, ids: Tensor, cache: Any = None) -> tuple[Tensor, Any]:
-        """Scores (B, T, V) for tokens (B, T) behind those of the cache, and the cache of all."""
+        """Return scores (B, T, V) for tokens (B, T) that follow those of the cache, and the new cache."""
         if not isinstance(ids, Tensor) or ids.ndim != 2 or ids.is_floating_point():
             raise ValueError(f"the model reads ids of shape (B, T), and got {ids!r:.80}")
         self.calls.append(tuple(ids.shape))
@@ -353,11 +353,11 @@ class CachedWriter:
         return self.scores[states % len(self.scores)], lambda: after
 
     def eval(self) -> CachedWriter:
-        """As a module's: whoever writes may ask for it. There is nothing to switch."""
+        """Return the object itself, for generators that call a module's `eval`."""
         return self
 
 
 @maker
 def cached_writer(scores: Tensor) -> CachedWriter:
-    """`scores` (M, V), for M states of what has been read."""
+    """Make a decoder with `scores` (M, V) for M states of the tokens read."""
     return CachedWriter(scores)

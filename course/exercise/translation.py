@@ -1,4 +1,4 @@
-"""How close translations come to the expected ones: whole sentences that match, and BLEU.
+"""Measure translations against the expected ones: by exact match and by BLEU.
 
 Source: K. Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002, section 2.3.
 """
@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from torch import Tensor
 
 LONGEST = 4
-"""BLEU compares runs of 1 to 4 words."""
+"""Largest length of the n-grams that BLEU compares."""
 
 
 def sentences(ids: Tensor, eos: int) -> list[list[int]]:
-    """Rows of ids (B, T), each up to its first `eos`; the whole row where there is none."""
+    """Return rows of ids (B, T), each up to its first `eos`, or whole if it has none."""
     rows = ids.long().tolist()
     return [row[: row.index(eos)] if eos in row else row for row in rows]
 
 
 def exact_match(said: Sequence[Sequence[int]], expected: Sequence[Sequence[int]]) -> float:
-    """The share of sentences that are right to the last word."""
+    """Return the share of sentences that match completely."""
     return sum(list(one) == list(other) for one, other in zip(said, expected, strict=True)) / len(expected)
 
 
 def bleu(said: Sequence[Sequence[int]], expected: Sequence[Sequence[int]]) -> float:
-    """BLEU of a whole corpus, between 0 and 1, with one expected translation each."""
+    """Return BLEU of a whole corpus, between 0 and 1, with one expected translation for each sentence."""
     logs = 0.0
     for n in range(1, LONGEST + 1):
         found, all_said = 0, 0

@@ -1,9 +1,9 @@
 """Encode values as plain data: a tagged JSON tree, and the tensors that it refers to.
 
 The tree is JSON (`["tuple", [["int", "3"], ["tensor", 0, {...}]]]`), so a tuple is never mistaken for a list nor a
-string for a number; the tensors travel beside it. Nothing here can run code: no pickle, no type is looked up by name
-except the described values below, which only the judge sends. What has no tag crosses as the name of its type, an
-`Other`, which nothing can be compared with.
+string for a number. The tensors are sent separately. Decoding cannot run code: there is no pickle, and no type is
+looked up by name except the described values below, which only the judge sends. A value without a tag is sent as the
+name of its type, an `Other`, which cannot be compared.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from torch import Tensor
 MAX_NODES = 200_000
 MAX_DEPTH = 40
 MAX_DIMENSIONS = 64
-"""Of a tensor: what torch's own operations take."""
+"""Largest number of dimensions of a tensor, as in torch's own operations."""
 TAGS = {
     "none", "bool", "int", "float", "complex", "fraction", "str", "bytes", "bytearray", "range", "numpy", "tensor",
     "list", "tuple", "deque", "dict", "counter", "set", "frozenset", "generator", "ref", "stand_in", "other",
 }  # fmt: skip
-"""What a tree's first word may be."""
+"""Tags, the first word of a tree."""
 DTYPES = {
     str(dtype): dtype
     for dtype in (
@@ -40,37 +40,37 @@ DTYPES = {
 
 
 UNCOMPARABLE = {"tensor", "numpy", "other"}
-"""Tags of what is equal to nothing but itself: no key of a dict, and no member of a set, that could be found again."""
+"""Tags of values that equal only themselves. As keys or set members they could never be looked up again."""
 
 CUT = ", too large or too deep to send"
-"""How the name of what an encoder cut off ends."""
+"""End of the type name that replaces a value which the encoder cut off."""
 
 
 class Malformed(ValueError):
-    """A tree that is no value: what arrived was not written by `encode`."""
+    """A tree that `encode` did not write."""
 
 
 class TooLarge(ValueError):
-    """A value of which not everything can be sent, where nothing may be missing."""
+    """A value that cannot be sent completely, although nothing may be missing."""
 
 
 @dataclass(frozen=True)
 class Generator:
-    """Describes a `torch.Generator` that the runner seeds with `seed`."""
+    """A description of a `torch.Generator` that the runner seeds with `seed`."""
 
     seed: int
 
 
 @dataclass(frozen=True)
 class Ref:
-    """Stands for what an earlier step left under `name` (`"answer"` is the student's own object)."""
+    """A reference to the result that an earlier step stored under `name` (`"answer"` is the student's own object)."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """Describes a callable from `stand_ins`, built by the runner from its name and its tensors."""
+    """A description of a callable from `stand_ins`, built by the runner from its name and its parameters."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -78,18 +78,18 @@ class StandIn:
 
 @dataclass(frozen=True)
 class Other:
-    """A value that does not cross: only the name of its type is known on this side."""
+    """A value that cannot be sent. Only the name of its type is known on this side."""
 
     type_name: str
 
 
 def encode(value: Any, *, whole: bool = False) -> tuple[list[Any], list[Tensor]]:
-    """`value` as a tagged tree and the list of tensors it refers to by position.
+    """Return `value` as a tagged tree and the list of tensors that the tree refers to by position.
 
-    What is too large or too deep is cut off, and only its type is told, unless it is to be `whole`.
+    A part that is too large or too deep is replaced by the name of its type, unless `whole` is set.
 
     Raises:
-        TooLarge: something had to be cut off, now or earlier, from what is to be whole.
+        TooLarge: with `whole`, a part was cut off, now or in an earlier encoding.
     """
     encoder = _Encoder()
     tree = encoder.tree(value, 0)
@@ -99,10 +99,10 @@ def encode(value: Any, *, whole: bool = False) -> tuple[list[Any], list[Tensor]]
 
 
 def demand_whole(value: Any) -> list[str]:
-    """Sees to it that everything of `value` can be sent, without copying its tensors; returns what has no tag.
+    """Check that `value` can be sent completely, without copying its tensors. Return the types without a tag.
 
     Raises:
-        TooLarge: something would be cut off, or was.
+        TooLarge: a part would be cut off, now or in an earlier encoding.
     """
     measure = _Measure()
     measure.tree(value, 0)
@@ -112,19 +112,19 @@ def demand_whole(value: Any) -> list[str]:
 
 
 def decode(tree: Any, tensors: list[Tensor], most: int | None = None) -> Any:
-    """The value that `encode` was given; plain types only, and its tensors together in at most `most` bytes.
+    """Return the value that was encoded, with plain types only and at most `most` bytes of tensors.
 
-    A tensor may be referred to many times and laid out with gaps, and one without elements can claim any size in its
-    other dimensions; `most` bounds what all of that asks for, zeros counted as ones.
+    A tensor may be referenced many times or have gaps in its layout, and one without elements can claim any size in its
+    other dimensions. `most` bounds the sum of all of that, with a size of 0 counted as 1.
 
     Raises:
-        Malformed: the tree is not one that `encode` writes, or asks for more.
+        Malformed: the tree is not one that `encode` writes, or exceeds `most`.
     """
     return _Decoder(tensors, most).value(tree, 0)
 
 
 def plain(value: Any) -> Any:
-    """A copy of `value` that shares nothing with it, as the other side would see it."""
+    """Return a copy of `value` that shares nothing with it, as the receiver would decode it."""
     return decode(*encode(value))
 
 
@@ -148,10 +148,10 @@ class _Encoder:
             return self._tree(value, depth)
         except RecursionError:
             raise
-        except Exception:  # noqa: BLE001 - a student's object may raise from anything it is asked
+        except Exception:  # noqa: BLE001 - a student's object may raise any error
             return self._other(_type_name(value))
 
-    def _tree(self, value: Any, depth: int) -> list[Any]:  # noqa: C901 - a line for each type
+    def _tree(self, value: Any, depth: int) -> list[Any]:  # noqa: C901 - one line for each type
         kind = type(value)
         if value is None:
             return ["none"]
@@ -161,7 +161,7 @@ class _Encoder:
             return [kind.__name__, self._items(value, depth)]
         if isinstance(value, Tensor):
             return self._tensor(value)
-        if isinstance(value, np.generic):  # numpy's own numbers and words are Python's, as keys, too
+        if isinstance(value, np.generic):  # numpy scalars become Python's, also as keys
             return self.tree(value.item(), depth + 1)
         if isinstance(value, np.ndarray):
             return ["numpy", self._place(torch.from_numpy(np.array(value)))]
@@ -211,7 +211,7 @@ class _Encoder:
         return self._found_by(members, value) or [_name_of(value, set, frozenset), members]
 
     def _found_by(self, keys: Iterable[list[Any]], value: Any) -> list[Any]:
-        """An `other` in place of a dict or set where something in it could not be found again; else nothing."""
+        """Return an `other` instead of a dict or set with a key or member that could not be looked up, else nothing."""
         lost = any(map(_is_uncomparable, keys))
         return self._other(f"{_type_name(value)} with a key or a member that equals nothing else") if lost else []
 
@@ -242,7 +242,7 @@ class _Encoder:
 
 
 class _Measure(_Encoder):
-    """Encodes without the tensors."""
+    """An encoder that does not copy tensors."""
 
     def _place(self, value: Tensor) -> int:
         return 0
@@ -358,13 +358,13 @@ class _Decoder:
         return tensor.clone()
 
     def _count(self, size: int) -> None:
-        """Note that so many bytes more are asked for."""
+        """Add to the number of bytes that the tree asks for, and raise Malformed beyond the limit."""
         self.bytes += size
         if self.most is not None and self.bytes > self.most:
             raise Malformed(f"the tensors of a message ask for more than {self.most} bytes")
 
     def _strided(self, tensor: Tensor, strides: list[int]) -> Tensor:
-        """`tensor` laid out with `strides`, where that needs no more than 16 times its memory; else as it is."""
+        """Lay `tensor` out with `strides` if that takes at most 16 times its memory, else return it unchanged."""
         fits = len(strides) == tensor.dim() and all(stride >= 0 for stride in strides)
         extent = 1 + sum(stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0)
         overlaps = any(stride == 0 and size > 1 for stride, size in zip(strides, tensor.shape, strict=False))
@@ -376,7 +376,7 @@ class _Decoder:
 
 
 def _writable(value: Any) -> str:
-    """A string that any file can hold: half a surrogate pair, which JSON lets pass, would break the first report."""
+    """Replace lone surrogates, which JSON accepts, because no text file could store them."""
     return str(value).encode("utf-8", "replace").decode()
 
 
@@ -385,7 +385,7 @@ def _is_uncomparable(tree: list[Any]) -> bool:
 
 
 def _name_of(value: Any, *kinds: type) -> str:
-    """The tag of the first of `kinds` that `value` is one of."""
+    """Return the tag of the first of `kinds` of which `value` is an instance."""
     return next(kind.__name__ for kind in kinds if isinstance(value, kind))
 
 

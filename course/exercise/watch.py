@@ -1,6 +1,6 @@
-"""Forbidden calls: found in an answer's source, and noticed while it runs. Operations are counted here, too.
+"""Find forbidden calls in an answer's source and while it runs, and count its operations.
 
-This keeps honest people honest; it is no security boundary. Values are.
+This only reminds honest students; it is no security boundary.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..source import parsed
 _ROOTS = {"torch": torch, "nn": nn, "F": nn.functional, "Tensor": torch.Tensor}
 _PARTS = ("nn", "functional", "autograd", "func", "Tensor", "blocks")
 _OFTEN_ONES_OWN = {"backward"}
-"""Methods of tensors that people give to their own classes, too: which one is called is seen while code runs."""
+"""Methods of tensors that students also define in their own classes. Only the running code shows which is called."""
 _KERNELS = {  # the functions behind the recurrent layers
     "RNN": ("rnn_tanh", "rnn_relu"),
     "RNNCell": ("rnn_tanh_cell", "rnn_relu_cell"),
@@ -32,9 +32,9 @@ _KERNELS = {  # the functions behind the recurrent layers
 
 
 def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
-    """The forbidden names that `source` uses, as it writes them; [] for broken source.
+    """Return the forbidden names that `source` uses, as written there, or [] for source with a syntax error.
 
-    A forbidden name without a dot is a whole package: whoever imports or names it uses it.
+    A forbidden name without a dot is a package, which may be neither imported nor named.
     """
     tree = parsed(source)
     if tree is None:
@@ -56,7 +56,7 @@ def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
 
 
 def _written(node: ast.Attribute) -> str:
-    """What stands there, or its end where that is too deeply nested to be written out."""
+    """Return the source text of a node, or only its last name if it is nested too deeply."""
     try:
         return ast.unparse(node)[:80]
     except RecursionError:
@@ -64,7 +64,7 @@ def _written(node: ast.Attribute) -> str:
 
 
 def _packages_named(node: ast.AST) -> list[str]:
-    """The packages that a node imports, or the name that it is."""
+    """Return the packages that an import node names, or the name of a name node."""
     if isinstance(node, ast.Import):
         return [alias.name.partition(".")[0] for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
@@ -73,7 +73,7 @@ def _packages_named(node: ast.AST) -> list[str]:
 
 
 def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
-    """`self.softmax` or `course.softmax` is somebody's own; a call on torch's modules or on a value is not."""
+    """Return whether a call is forbidden. On torch's modules or a value it is; `self.softmax` is the student's own."""
     owner = node.value
     if isinstance(owner, ast.Name) and owner.id in ("self", "cls", "reference", "course", "np", "math"):
         return False
@@ -100,21 +100,21 @@ class _Watch(TorchFunctionMode):
 
 
 class OperationCounter(TorchFunctionMode):
-    """A context that counts torch's operations on tensors, in `operations`: a loop over places shows in it."""
+    """A context that counts torch's operations on tensors, which shows a loop over positions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.operations = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__name__", "") != "__get__":  # the shape of a tensor is looked up, not computed
+        if getattr(func, "__name__", "") != "__get__":  # reading an attribute such as shape computes nothing
             self.operations += 1
         return func(*args, **(kwargs or {}))
 
 
 @contextmanager
 def watching(forbidden: Iterable[str], seen: list[str]) -> Any:
-    """While open, appends to `seen` the name of every forbidden torch function or layer that is called."""
+    """Append the name of every forbidden torch function or layer that is called within the block to `seen`."""
     functions, layers = resolve(forbidden)
     if not functions and not layers:
         yield
@@ -135,7 +135,7 @@ def watching(forbidden: Iterable[str], seen: list[str]) -> Any:
 
 
 def resolve(forbidden: Iterable[str]) -> tuple[dict[str, list[Any]], dict[str, tuple[type, ...]]]:
-    """Functions and layer classes behind the names; a name torch does not have is left to the source check."""
+    """Return the functions and layer classes by name. Names that torch lacks are left to the source check."""
     functions: dict[str, list[Any]] = {}
     layers: dict[str, tuple[type, ...]] = {}
     for name in forbidden:

@@ -1,4 +1,4 @@
-"""Digests of a model's weights, to compare a model with a checkpoint."""
+"""Compute digests of a model's weights, to compare the model with a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .compiled import plain_name
 
 
 def weights_of(model: Any) -> dict[str, str]:
-    """The digest of each parameter of a model; none of what is no module. Buffers may change while it is used."""
+    """Return the digest of each parameter, or none for anything but a module. Buffers are skipped: use changes them."""
     if not isinstance(model, nn.Module):
         return {}
     named = model.named_parameters(remove_duplicate=False)
@@ -21,7 +21,7 @@ def weights_of(model: Any) -> dict[str, str]:
 
 
 def digests(tensors: Mapping[str, Tensor]) -> dict[str, str]:
-    """A digest of each tensor's type, shape and values, to the last bit."""
+    """Return a digest of each tensor's type, shape and bits."""
     return {name: _digest(tensor.detach().cpu().contiguous()) for name, tensor in tensors.items()}
 
 

@@ -1,7 +1,7 @@
-"""Messages between judge and kernel: a length, a JSON header, and the tensors as safetensors bytes.
+"""Send messages between judge and kernel: a length, a JSON header, and tensors as safetensors bytes.
 
 Layout: 8 bytes total length, 4 bytes header length (both big endian), the header, the tensors. Neither side unpickles
-anything, and the judge checks every size before it allocates: what is parsed is counted before, in bytes as they are.
+anything. The judge checks every size before it allocates memory, and counts a header's parts before it parses them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .values import DTYPES, Malformed, decode, encode
 MAX_MESSAGE = 256 * 2**20
 MAX_HEADER = 16 * 2**20
 MAX_PARTS = 1_000_000
-"""Brackets and commas of a header, each at most one object of Python's: `values.MAX_NODES` needs four a value."""
+"""Largest number of brackets and commas in a header. Each makes at most one Python object, and a value needs four."""
 MAX_TENSORS = 20_000
 MAX_TENSOR_FACTS = 512
-"""Bytes of safetensors' own header for each tensor: name, type, sizes, place. 64 sizes of four digits fit."""
+"""Bytes of safetensors' own header per tensor: name, type, sizes, offsets. 64 sizes of four digits fit."""
 _FRAME = struct.Struct(">QI")
 _LENGTH = struct.Struct("<Q")
 
 
 def pack(value: Any, *, whole: bool = False) -> bytes:
-    """`value` as one message, its frame included.
+    """Return `value` as one message, including its length.
 
     Raises:
-        TooLarge: it is to be `whole`, and something had to be cut off.
+        TooLarge: with `whole`, a part had to be cut off.
     """
     tree, tensors = encode(value, whole=whole)
     header = json.dumps({"tree": tree, "count": len(tensors)}, allow_nan=False).encode()
@@ -43,14 +43,14 @@ def pack(value: Any, *, whole: bool = False) -> bytes:
 
 
 def _saved(tensors: dict[str, torch.Tensor]) -> bytes:
-    """A safetensors file. By way of numpy, which lacks bfloat16, it takes a quarter of the time for small tensors."""
+    """Return a safetensors file. Through numpy, which lacks bfloat16, small tensors take a quarter of the time."""
     if any(tensor.dtype == torch.bfloat16 for tensor in tensors.values()):
         return safetensors.torch.save(tensors)
     return safetensors.numpy.save({position: tensor.numpy() for position, tensor in tensors.items()})
 
 
 def unpack(message: bytes) -> Any:
-    """The value in `message`.
+    """Return the value in `message`.
 
     Raises:
         Malformed: sizes, header or tensors do not fit together.
@@ -65,23 +65,23 @@ def unpack(message: bytes) -> Any:
 
 
 def send(connection: socket.socket, value: Any) -> None:
-    """Writes `value` to the connection as one message."""
+    """Send `value` over the connection as one message."""
     connection.sendall(pack(value))
 
 
 def receive(connection: socket.socket, deadline: float | None = None, limit: int = MAX_MESSAGE) -> Any:
-    """The next value from the connection, of at most `limit` bytes, complete before `deadline` (`time.monotonic`).
+    """Receive the next value from the connection, at most `limit` bytes, before `deadline` (`time.monotonic`).
 
     Raises:
-        Malformed: what arrived is no message.
+        Malformed: the message is invalid.
         TimeoutError: the deadline passed first.
-        ConnectionError: the other side went away.
+        ConnectionError: the other side closed the connection.
     """
     return receive_sized(connection, deadline, limit)[0]
 
 
 def receive_sized(connection: socket.socket, deadline: float | None, limit: int) -> tuple[Any, int]:
-    """What `receive` gives, and how many bytes it took: for who counts them over several messages."""
+    """Receive the next value with the size of its message in bytes, for a limit over several messages."""
     total, header_length = _FRAME.unpack(_exactly(connection, _FRAME.size, deadline))
     _check_sizes(total, header_length, limit)
     return _value(_exactly(connection, total, deadline), header_length, limit), total
@@ -102,7 +102,7 @@ def _value(content: bytes, header_length: int, limit: int = MAX_MESSAGE) -> Any:
 
 
 def _header(text: bytes) -> tuple[Any, int]:
-    """The tree in a header, and how many tensors it announces."""
+    """Return the tree in a header, and how many tensors follow."""
     parts = sum(text.count(mark) for mark in (b"[", b"{", b","))
     if parts > MAX_PARTS:
         raise Malformed(f"the header has {parts} parts, and may have {MAX_PARTS}")
@@ -117,7 +117,7 @@ def _header(text: bytes) -> tuple[Any, int]:
 
 
 def _tensors(body: memoryview, count: int) -> list[torch.Tensor]:
-    """The `count` tensors in a safetensors file, by position; what describes them is measured before it is read."""
+    """Return the `count` tensors of a safetensors file by position. Check the file's header before parsing it."""
     if len(body) < _LENGTH.size or _LENGTH.unpack_from(body)[0] > MAX_TENSOR_FACTS * (count + 1):
         raise Malformed(f"the tensors come with a header too long for {count}")
     try:

@@ -1,4 +1,4 @@
-"""The judge: the trusted side. It asks an answer for outputs, compares, diagnoses and decides."""
+"""Run a student's answer on the cases of an exercise, compare its outputs, diagnose mistakes and decide the verdict."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CaseResult", "Session", "Unanswered", "Verdict", "judge"]
 
-# A verdict can be read without torch; judging needs it.
+# Importing a verdict needs no torch. Judging does, so its modules are imported at first use.
 _HOMES = {"Session": "session", "Unanswered": "judging", "judge": "judging"}
 
 

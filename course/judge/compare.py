@@ -1,6 +1,6 @@
-"""Compare a student's recording with the expected one: the first difference becomes a sentence.
+"""Compare a student's recording with the expected one, and describe the first difference in a sentence.
 
-The order is one that a person can follow: type, shape, dtype, values, gradients, side effects, laws.
+Compared are, in this order: type, shape, dtype, values, gradients, side effects, laws.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .difference import Difference
 from .explain_error import difference_where_an_error_is_right, explain_change, explain_error, is_in_place
 
 GROWTH, ROOM = 16, 2**18
-"""An answer's numbers: so many times the reference's, and so many more, are examined."""
+"""An answer is examined up to GROWTH times the size of the reference's outputs plus ROOM numbers."""
 
 
 def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
-    """The first difference between what was expected in a case and what was seen; None when it passes."""
+    """Return the first difference between the expected recording of a case and the recording `seen`, or None."""
     case = key_case.case
     if case.raises:
         return difference_where_an_error_is_right(case, seen)
@@ -52,7 +52,7 @@ def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()
 
 
 def what_was_measured(key_case: KeyCase, seen: Recording) -> str:
-    """What the laws of a public case measured that are to be shown, with their bars; empty where there is nothing."""
+    """Say what the laws of a public case measured and which bars they compare it with, or return an empty string."""
     if not key_case.case.public or seen.raised is not None or outgrown(key_case, seen):
         return ""
     outputs = beside_expected(key_case, seen)
@@ -60,9 +60,9 @@ def what_was_measured(key_case: KeyCase, seen: Recording) -> str:
 
 
 def outgrown(key_case: KeyCase, seen: Recording) -> bool:
-    """Whether an answer is so large that it is not examined: some laws compare everything with everything.
+    """Return whether an answer is too large to examine. Some laws compare every number with every other.
 
-    A tensor counts with all its sizes, zeros as ones, since a law may make one of the same sizes.
+    A tensor counts by its sizes, with 0 counted as 1, because a law may allocate a tensor of the same sizes.
     """
     extent = _extent(seen.outputs)
     return extent > ROOM and extent > GROWTH * _extent(key_case.expected.outputs) + ROOM
@@ -74,5 +74,5 @@ def _extent(outputs: Outputs) -> int:
 
 
 def beside_expected(key_case: KeyCase, seen: Recording) -> Outputs:
-    """The outputs of `seen` as the case's laws get them: with the reference's own where one looks at these, too."""
+    """Return the outputs of `seen` as the laws expect them, with the reference's outputs added if a law needs those."""
     return {**seen.outputs, EXPECTED: key_case.expected.outputs} if key_case.is_relative else seen.outputs

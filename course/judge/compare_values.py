@@ -1,4 +1,4 @@
-"""Comparison of the values that came with the expected ones: types, shapes, dtypes, numbers, gradients."""
+"""Compare an answer's outputs with the expected ones: types, shapes, dtypes, numbers and gradients."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..exercise.values import Other
 from .difference import Difference
 
 GRADIENT_SLACK = 10.0
-"""Gradients are sums over many terms: they are compared ten times more loosely than values."""
+"""Factor on the tolerance for gradients, which are sums over many terms."""
 
 NO_GRAPH = "the values are right, but no gradient can flow back. Where is the computation graph cut?"
 
 LEARNING = "what learns"
-"""What `Case.learning` calls its names, unless told otherwise."""
+"""Default output name for the names of the parameters that `Case.learning` collects."""
 
 
 def values_differ(case: Case, expected: Recording, seen: Recording) -> Difference | None:
-    """The first output of `seen` that is not `expected`'s, within the case's tolerance."""
+    """Return the difference in the first output of `seen` that deviates from `expected` beyond the case's tolerance."""
     tolerance = case.tolerance or 0.0
     free_float = not _has_float_input(case)
     right, came = as_compared(case, expected, seen)
@@ -50,7 +50,7 @@ def values_differ(case: Case, expected: Recording, seen: Recording) -> Differenc
 
 
 def as_compared(case: Case, expected: Recording, seen: Recording) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return both outputs as they are compared, by a function of the result where the case names one."""
+    """Return the expected and the seen outputs, with `out` transformed by the function that the case names, if any."""
     if case.by:
         step = next(step for step in case.steps if step.into == "out")
         with contextlib.suppress(*UNREADABLE):
@@ -73,7 +73,7 @@ def _differ(
     if isinstance(expected, complex):
         return _complex_differ(expected, seen, tolerance)
     if isinstance(expected, Other):
-        return None  # an object: what it does is examined, not what it is
+        return None  # an object is compared by its behaviour, not by its value
     if isinstance(expected, list | tuple | deque):
         return _sequences_differ(expected, seen, tolerance, free_float, top, part)
     if isinstance(expected, dict):
@@ -86,7 +86,7 @@ def _differ(
 
 
 def _numbers_differ(expected: float, seen: Any, tolerance: float, *, has_size: bool) -> Difference | None:
-    """How a number differs. A whole one with a size is too large or too small, and an id is wrong."""
+    """Return how a number differs. A whole number is "too large" or "too small" if `has_size`, and else "wrong"."""
     if isinstance(seen, Tensor | np.ndarray) and (seen.ndim if isinstance(seen, np.ndarray) else seen.dim()) == 0:
         seen = seen.item()
     if isinstance(expected, bool) and not isinstance(seen, bool):
@@ -117,7 +117,7 @@ def _complex_differ(expected: complex, seen: Any, tolerance: float) -> Differenc
 
 
 def _as_float(number: float) -> float:
-    """The number, infinite where it is too large a whole number."""
+    """Return a number as a float, or an infinity for a whole number that is too large for one."""
     try:
         return float(number)
     except OverflowError:
@@ -127,8 +127,8 @@ def _as_float(number: float) -> float:
 def _sequences_differ(
     expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool, part: str
 ) -> Difference | None:
-    """The first of several results that differs, or the first element of a list, which may hold tuples itself."""
-    pieces = isinstance(expected, tuple) and all(isinstance(one, str | bytes) for one in expected)  # and no results
+    """Return the difference in the first result of a tuple, or the first element of a list, that deviates."""
+    pieces = isinstance(expected, tuple) and all(isinstance(one, str | bytes) for one in expected)  # no results
     part = part if isinstance(expected, tuple) and not pieces else "element"
     same_kind = type(seen) is type(expected) or (top and isinstance(seen, list | tuple) and not pieces)
     if not same_kind:
@@ -166,7 +166,7 @@ def _mappings_differ(
 
 
 def _are_ids(values: Collection[Any]) -> bool:
-    """Whether they are whole numbers that follow one another in some order, as those of a vocabulary do."""
+    """Return whether values are consecutive whole numbers in some order, as the ids of a vocabulary are."""
     numbers = {value for value in values if isinstance(value, int)}
     return 1 < len(numbers) == len(values) == max(numbers) - min(numbers) + 1
 
@@ -192,16 +192,16 @@ def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: b
 
 
 def agree(expected: Tensor, seen: Tensor, tolerance: float) -> bool:
-    """Whether |seen − expected| ≤ tolerance · (1 + |expected|) everywhere; infinities must be equal."""
+    """Return whether |seen − expected| ≤ tolerance · (1 + |expected|) everywhere. Infinities must be equal."""
     if not expected.is_floating_point() and not seen.is_floating_point():
         return bool(torch.equal(expected, seen.to(expected.dtype)))
-    # NaN is expected of a misconception only, never of a reference: there it is what the misconception is known by.
+    # No reference yields NaN. A misconception may, and is then recognised by NaN in the same places.
     one, other = seen.detach().double(), expected.detach().double()
     return torch.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def distance(expected: Tensor, seen: Tensor, tolerance: float) -> float:
-    """The largest difference in units of the tolerance; infinite where the shapes or infinities differ."""
+    """Return the largest difference in units of the tolerance, or infinity if shapes or infinities differ."""
     if expected.shape != seen.shape:
         return float("inf")
     a, b = expected.detach().double(), seen.detach().double()
@@ -233,14 +233,14 @@ def _gradients_differ(expected: Any, seen: Any, tolerance: float) -> Difference 
 
 
 def _named(gradients: Any) -> dict[Any, Any] | None:
-    """Gradients by name or position; None for what are none: either side may be a recording that was made up."""
+    """Return gradients by name or position, or None if the value holds none, as in an invented recording."""
     if isinstance(gradients, list | tuple):
         return dict(enumerate(gradients))
     return gradients if isinstance(gradients, dict) else None
 
 
 def _is_felt(gradient: Any, tolerance: float) -> bool:
-    """Whether a gradient is not zero everywhere."""
+    """Return whether a gradient is nonzero anywhere."""
     return not isinstance(gradient, Tensor) or bool((gradient.detach().double().abs() > tolerance).any())
 
 
@@ -274,16 +274,16 @@ def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
 
 
 def _words(dtype: torch.dtype) -> tuple[str, str]:
-    """What wrong numbers are called that are below the right ones, and above: whole numbers are often ids."""
+    """Return the words for numbers below and above the right ones. Whole numbers are often ids, which have no size."""
     if dtype == torch.bool:
         return "False", "True"
     return ("too small", "too large") if dtype.is_floating_point else ("", "")
 
 
 def _how_many(e: Tensor, s: Tensor, tolerance: float, words: tuple[str, str]) -> str:
-    """How many numbers are wrong, and whether all of them are, in `words`, too small or too large."""
+    """Return how many numbers are wrong, and the matching one of `words` if all are too small or all too large."""
     wrong = ~torch.isclose(s, e, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if not bool(wrong.any()):  # whole numbers can differ by less than that
+    if not bool(wrong.any()):  # whole numbers may differ by less than the tolerance
         return "the value is wrong"
     below, above = bool((s < e)[wrong].all()), bool((s > e)[wrong].all())
     which_way = words[above] if below or above else ""
@@ -301,7 +301,7 @@ def _dtype(value: Tensor) -> str:
 
 
 def named_type(value: Any) -> str:
-    """What a value is called in a sentence."""
+    """Return the name of a value's type, as sentences use it."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):

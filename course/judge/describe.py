@@ -18,19 +18,19 @@ from .compare_values import named_type
 from .difference import Difference
 
 MOST_NUMBERS, MOST_ITEMS = 6, 3
-"""So many numbers of a tensor, and so many items of a list, stand in a description."""
+"""Limits of a description: numbers shown of a tensor, and items shown of a list."""
 
 MOST_CHARACTERS = 160
 LARGEST = 10**50
 DEEPEST = 2
-"""How deep lists within lists are described."""
+"""Depth to which nested lists are described."""
 
 
 def what_came(key_case: KeyCase, seen: Recording, gap: Difference | None) -> tuple[str, str]:
-    """What an answer gave in a case, and the kind and size of the right value, where that is known.
+    """Return what an answer gave in a case, and the kind and size of the right value where the case compares values.
 
-    Of several outputs it is the first that differs, by `gap`, else the last. Where laws alone decide, the reference is
-    not asked.
+    Of several outputs, describe the one that `gap` names, or else the last. If only laws decide, the right value is not
+    described.
     """
     name = (gap.output if gap else "") or (seen.raised.step if seen.raised else _last(seen))
     words = described(seen.outputs.get(name)) if seen.raised is None else f"raised {seen.raised.name:.80}"
@@ -42,13 +42,13 @@ def what_came(key_case: KeyCase, seen: Recording, gap: Difference | None) -> tup
 
 
 def _last(seen: Recording) -> str:
-    """The last output that is no gradient."""
+    """Return the last output that holds no gradients."""
     names = [name for name in seen.outputs if not are_gradients(name)]
     return names[-1] if names else ""
 
 
 def kind_and_size(value: Any) -> str:
-    """What kind of value it is, its shape and type, or its length."""
+    """Return a value's kind with its shape and dtype, or its length."""
     if isinstance(value, Tensor):
         return f"tensor {tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"
     if isinstance(value, np.ndarray):
@@ -58,7 +58,7 @@ def kind_and_size(value: Any) -> str:
 
 
 def described(value: Any, deep: int = 0) -> str:
-    """A value in at most `MOST_CHARACTERS`: its kind and size, and what it begins with."""
+    """Return a description of at most `MOST_CHARACTERS`: the value's kind, its size and its first items."""
     words = _described(value, deep)
     return words if len(words) <= MOST_CHARACTERS else f"{words[: MOST_CHARACTERS - 2]} …"
 
@@ -92,7 +92,7 @@ def _items(value: Any, deep: int) -> str:
         pairs = islice(value.items(), MOST_ITEMS + 1)
         words = [f"{described(key, deep)} → {described(item, deep)}" for key, item in pairs]
     elif isinstance(value, set | frozenset):
-        words = heapq.nsmallest(MOST_ITEMS + 1, (described(item, deep) for item in value))  # their own order changes
+        words = heapq.nsmallest(MOST_ITEMS + 1, (described(item, deep) for item in value))  # a set's order varies
     else:
         words = [described(value[index], deep) for index in range(min(len(value), MOST_ITEMS + 1))]
     return ", ".join([*words[:MOST_ITEMS], "…"][: len(words)])

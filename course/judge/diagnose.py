@@ -1,7 +1,7 @@
-"""Diagnosis: which misconception do the recordings show?
+"""Recognise which misconception a student's recordings show.
 
-A misconception is recognised when the student's recordings agree with it on every case that tells it from a right
-answer: in value, or, where right answers differ in value, in which laws break and in how often things are drawn.
+A misconception is recognised if the recordings match its own in every case in which it differs from a right answer.
+Values are compared or, where right answers differ in value, which laws break and how often each outcome is drawn.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .compare import beside_expected, difference
 from .compare_values import values_differ
 
 SAME_FREQUENCIES = 0.08
-"""Two tables whose rows differ by less, on average, in total variation beyond what chance makes are alike."""
+"""Two tables of draws match if the mean total variation between their rows, less what chance explains, is smaller."""
 
 _TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
-"""By case and misconception, whether the one fails for the other."""
+"""Cache: for each case, by the misconception's name, whether the misconception fails the case."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The misconceptions that the recordings show: mostly one, and rarely a second one in other cases.
+    """The misconceptions that the recordings show: usually one, rarely a second one in other cases.
 
-    `unconfirmed` says that the public cases by themselves show one that a hidden case rules out.
+    `unconfirmed` means that the public cases alone show a misconception that a hidden case rules out.
     """
 
     shown: tuple[Known, ...] = ()
@@ -40,18 +40,18 @@ class Diagnosis:
 
     @property
     def known(self) -> Known | None:
-        """The one that explains most."""
+        """Return the misconception that explains most cases."""
         return self.shown[0] if self.shown else None
 
     @property
     def hint(self) -> str:
-        """The hints of what is shown."""
+        """Return the hints of all recognised misconceptions."""
         return " ".join(dict.fromkeys(known.hint for known in self.shown if known.hint))
 
 
 @dataclass(frozen=True)
 class _Explanation:
-    """A misconception of a key, by its place, with the cases that tell it and how far its frequencies are."""
+    """A misconception, by its index in the key, with the cases that show it and the gap between frequencies."""
 
     order: int
     telling: frozenset[int]
@@ -59,21 +59,21 @@ class _Explanation:
 
     @property
     def rank(self) -> tuple[int, float, int]:
-        """The best comes first: the most cases, of equals the nearest in frequency, then the first declared."""
+        """Return a sort key: most cases first, then the smallest gap in frequency, then the order of declaration."""
         return -len(self.telling), self.gap, self.order
 
 
 def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
-    """The misconception that `seen` (recordings by position of the case) shows, if it is one that we know.
+    """Return the known misconception that `seen` shows. `seen` holds recordings by the position of the case.
 
     Where a case shows only pass or fail, accept a misconception only if it explains every failing case. The same holds
-    for a misconception that is known from such cases alone, and for one that agrees in infinities and NaN alone, as
-    many mistakes end in those.
+    for a misconception that only such cases show, and for one that matches only in infinities and NaN, because many
+    mistakes produce those.
 
-    What the public cases show, `check` has named. At grading it is named again, unless the hidden cases show another
-    one that explains its cases, too, or it is known from few numbers. Several numbers agree by no accident, so there a
-    second mistake hides the first in the hidden cases. What is not named again is ruled out only by a hidden case that
-    passes, though the misconception fails it.
+    `check` has already named what the public cases show. Grading names it again, unless the hidden cases show another
+    misconception that also explains the public ones, or the match rests on few numbers. Several equal numbers are no
+    coincidence, so a second mistake must hide the first in the hidden cases. A misconception that is not named again is
+    ruled out only if a hidden case passes that the misconception fails.
     """
     whole = _best(_explanations(key, seen))
     public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
@@ -81,13 +81,13 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
     told, certain = _best(by_check), _best(one for one in by_check if _is_certain(key, one, seen))
     found = [whole] if whole else []
     if certain and not (whole and certain.telling <= whole.telling):
-        found = sorted([*found, certain], key=lambda one: -len(one.telling))  # of equals, what all cases show
+        found = sorted([*found, certain], key=lambda one: -len(one.telling))  # a tie goes to what all cases show
     diagnosis = Diagnosis(tuple(dict.fromkeys(key.misconceptions[one.order] for one in found)))
     return replace(diagnosis, unconfirmed=told is not None and _is_ruled_out(key, told, diagnosis, seen))
 
 
 def _is_ruled_out(key: Key, told: _Explanation, diagnosis: Diagnosis, seen: Mapping[int, Recording]) -> bool:
-    """Whether the hint that `check` gave is missing, and a case passes that its misconception fails."""
+    """Return whether the diagnosis lacks the hint of `told`, and a case passes that this misconception fails."""
     known = key.misconceptions[told.order]
     return _lacks(diagnosis, known.hint) and any(
         tells_apart(key.cases[p], known.name) and not difference(key.cases[p], recording)
@@ -96,22 +96,22 @@ def _is_ruled_out(key: Key, told: _Explanation, diagnosis: Diagnosis, seen: Mapp
 
 
 def _lacks(diagnosis: Diagnosis, hint: str) -> bool:
-    """Whether a hint that `check` gave is missing. What is right but for an earlier answer needs none."""
+    """Return whether a hint that `check` gave is missing. An answer that only inherits a mistake needs no hint."""
     return hint not in diagnosis.hint and all(known.hint for known in diagnosis.shown)
 
 
 def _best(explanations: Iterable[_Explanation]) -> _Explanation | None:
-    """The best of them."""
+    """Return the explanation that ranks first."""
     return min(explanations, key=lambda one: one.rank, default=None)
 
 
 def _is_certain(key: Key, found: _Explanation, seen: Mapping[int, Recording]) -> bool:
-    """Whether an explanation agrees in several numbers of a case."""
+    """Return whether an explanation matches several numbers of one case."""
     return any(_compares_several_numbers(key.cases[p]) and not seen[p].raised for p in found.telling)
 
 
 def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanation]:
-    """The misconceptions that `seen` shows."""
+    """Yield the misconceptions that `seen` shows."""
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
     unexplained = {p for p in failing if _is_pass_fail(key.cases[p])}
@@ -130,10 +130,10 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanat
 
 
 def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
-    """The cases by which a misconception is known; none where all of them ended in other errors than its own.
+    """Return the cases that show a misconception, or none if all of them ended in errors unlike its own.
 
-    Where values are asked for, an error or NaN may have come instead in half of the cases. A second mistake brings
-    these, such as a division by zero where nothing was counted.
+    In up to half of the cases an error or NaN may replace the wrong value. A second mistake causes that, such as a
+    division by zero where nothing was counted.
     """
     telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
     if all(seen[p].raised for p in telling) and not all(
@@ -145,7 +145,7 @@ def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], waverin
 
 
 def _compares_several_numbers(key_case: KeyCase) -> bool:
-    """Whether an answer to the case is compared in several numbers with places: two mistakes hardly agree in those."""
+    """Return whether a case compares several floating-point numbers, in which two different mistakes rarely agree."""
     return key_case.case.values and any(map(_is_several_numbers, leaves(key_case.expected.outputs)))
 
 
@@ -154,12 +154,12 @@ def _is_several_numbers(value: Any) -> bool:
 
 
 def _is_pass_fail(key_case: KeyCase) -> bool:
-    """Whether an answer to the case is no more than right or wrong: laws alone judge it, or is True or False."""
+    """Return whether a case shows only pass or fail: only laws judge it, or its result is True or False."""
     return not key_case.case.values or isinstance(key_case.expected.outputs.get("out"), bool)
 
 
 def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
-    """Whether a case that asks for values ended in an error or in NaN, and the misconception has an answer to it."""
+    """Return whether a case ended in an error or NaN, although it asks for values and the misconception has some."""
     wrong = key_case.wrong(name)
     if not key_case.case.values or key_case.case.raises or wrong.raised is not None:
         return False
@@ -167,32 +167,32 @@ def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
 
 
 def _holds_nan(seen: Recording) -> bool:
-    """Whether NaN is among the numbers that came."""
+    """Return whether an output contains NaN."""
     numbers = (value for value in leaves(seen.outputs) if isinstance(value, torch.Tensor | float))
     return any(bool(torch.as_tensor(number).isnan().any()) for number in numbers)
 
 
 def says_nothing(seen: Recording) -> bool:
-    """Whether all that came is infinite or NaN."""
+    """Return whether all outputs are infinite or NaN."""
     return seen.raised is None and not any(map(_is_finite, leaves(seen.outputs)))
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether there is something in it besides infinite numbers and NaN."""
+    """Return whether a value contains anything but infinities and NaN."""
     if isinstance(value, torch.Tensor):
         return bool(value.isfinite().any())
     return not isinstance(value, float) or math.isfinite(value)
 
 
 def _mistaken_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
-    """Whether, of several questions of True or False, one that the misconception gets wrong fails where it is right."""
+    """Whether an answer misses a True-or-False question that the misconception gets right there and wrong elsewhere."""
     mistaken = {p: _mistaken(key.cases[p], key.cases[p].wrong(name)) for p in seen}
     blamed = set().union(*mistaken.values())
     return any((_mistaken(key.cases[p], seen[p]) - mistaken[p]) & blamed for p in seen)
 
 
 def _mistaken(key_case: KeyCase, recording: Recording) -> set[Any]:
-    """The questions, in a dict of answers that are True or False, with the wrong answer."""
+    """Return the True-or-False questions that a recording answers wrongly. The output is a dict of answers."""
     asked, said = key_case.expected.outputs.get("out"), recording.outputs.get("out")
     if not isinstance(asked, dict) or not isinstance(said, dict):
         return set()
@@ -200,7 +200,7 @@ def _mistaken(key_case: KeyCase, recording: Recording) -> set[Any]:
 
 
 def tells_apart(key_case: KeyCase, name: str) -> bool:
-    """Whether the case fails for the misconception: asked for every wrong answer, found out once."""
+    """Return whether a misconception fails a case. Asked for every wrong answer, so the result is cached."""
     told = _TOLD.setdefault(key_case, {})
     if name not in told:
         told[name] = difference(key_case, key_case.wrong(name)) is not None
@@ -208,13 +208,13 @@ def tells_apart(key_case: KeyCase, name: str) -> bool:
 
 
 def wavers(key_case: KeyCase, seen: Recording) -> bool:
-    """Whether the same call was answered differently: no misconception that answers the same explains that."""
+    """Return whether repeated calls differ, which no misconception with deterministic answers explains."""
     laws = (use for use in key_case.case.laws if use.name == "repeats")
     return any(examined(use, beside_expected(key_case, seen)) for use in laws)
 
 
 def shows(key_case: KeyCase, name: str, seen: Recording) -> bool:
-    """Whether `seen` is what the misconception does in this case."""
+    """Return whether `seen` matches what the misconception does in this case."""
     wrong = key_case.wrong(name)
     if wrong.raised is not None or seen.raised is not None:
         return wrong.raised is not None and seen.raised is not None and wrong.raised.name == seen.raised.name
@@ -231,7 +231,7 @@ def shows(key_case: KeyCase, name: str, seen: Recording) -> bool:
 
 
 def _same_error_message(key_case: KeyCase, name: str, seen: Recording) -> bool:
-    """Whether both raised with the same message: an error alone is a misconception's only if it says the same."""
+    """Return whether both raised the same message. A bare error identifies a misconception only by its message."""
     wrong = key_case.wrong(name)
     return wrong.raised is not None and seen.raised is not None and wrong.raised.message == seen.raised.message
 
@@ -249,9 +249,9 @@ def _same_values(key_case: KeyCase, wrong: Recording, seen: Recording) -> bool:
 
 
 def _in_the_form_known(known: Any, asked: Any, value: Any) -> Any:
-    """`value` as the misconception says it where both ways are right: one value as a number, or with its history.
+    """Convert `value` to the misconception's form where both forms are right: a plain number, or a detached tensor.
 
-    A tensor may know where it came from (`requires_grad`) though the right one does not: its weights may learn.
+    A tensor may require gradients although the right one does not, because the answer's weights may be trainable.
     """
     if not isinstance(value, torch.Tensor):
         return value
@@ -262,10 +262,10 @@ def _in_the_form_known(known: Any, asked: Any, value: Any) -> Any:
 
 
 def _broken_laws(key_case: KeyCase, recording: Recording) -> Sequence[tuple[int, bool]]:
-    """Which laws are broken, and whether by what came: what cannot be examined shows no more than its kind.
+    """Return the broken laws by index, with whether an output broke each (False: the law could not examine it).
 
-    A law that counts is one of them where no other is broken: of texts that are all the same, how often a token comes
-    is luck.
+    A law that counts draws is listed only if no other law is broken. If all generated texts are the same, how often a
+    token occurs is chance.
     """
     outputs = beside_expected(key_case, recording)
     found = [(use, examined(use, outputs)) for use in key_case.case.laws]
@@ -274,9 +274,9 @@ def _broken_laws(key_case: KeyCase, recording: Recording) -> Sequence[tuple[int,
 
 
 def _frequency_gap(key_case: KeyCase, name: str, seen: Recording) -> float | None:
-    """Mean total variation between the misconception's table of draws and the student's; None without such a law.
+    """Return the mean total variation between the misconception's draws and the student's, or None without such a law.
 
-    What two tables of one distribution differ by on average is taken off: it is much where little is drawn.
+    The expected difference between two samples of one distribution is subtracted, because it is large for few draws.
     """
     gaps = []
     for use in key_case.case.laws:
@@ -290,7 +290,7 @@ def _frequency_gap(key_case: KeyCase, name: str, seen: Recording) -> float | Non
 
 
 def _by_chance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Expected total variation between the rows of two tables of draws from one distribution, nearly normal."""
+    """Return the expected total variation between two tables drawn from one distribution (normal approximation)."""
     p = _rates(one + other)
     variance = p * (1 - p) * sum(1 / table.sum(-1, keepdim=True).clamp(min=1) for table in (one, other))
     return variance.sqrt().sum(-1) / math.sqrt(2 * math.pi)

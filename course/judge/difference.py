@@ -1,4 +1,4 @@
-"""A difference between an answer and the right one: its kind, and a sentence about it."""
+"""A difference between an answer and the right one: its kind and a sentence about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values"
 
 @dataclass(frozen=True)
 class Difference:
-    """What kind of thing differs, one sentence about it in the student's terms, and the name of the output at fault."""
+    """The kind of difference, a sentence about it in the student's terms, and the name of the differing output."""
 
     kind: Kind
     message: str

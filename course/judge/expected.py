@@ -1,7 +1,7 @@
-"""Keys with hidden cases: made once for each exercise and seed, and shared by the judges of a class.
+"""Make each exercise's key with hidden cases once for each seed, and share it among the judges of a class.
 
-Drawing cases and running the reference takes up to a second an exercise, and a key up to 30 megabytes. So a process
-holds a few, and the judges of one grading share what they made through a folder, which ends with the grading.
+Drawing cases and running the reference takes up to a second for an exercise, and a key takes up to 30 megabytes. So a
+process caches a few keys, and the judges of one grading run share theirs in a folder that is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..exercise.key import Key, NoKey, key_of, pack_cases, unpack_cases
 from ..exercise.values import Malformed
 
 MOST_HELD = 48
-"""Keys in memory: those of four seeds of a topic."""
+"""Number of keys cached in memory: those of four seeds of a topic."""
 
 SPARE = 2**30
-"""Bytes that are left free on the disk: the sixteen seeds of a class can come to some hundred megabytes."""
+"""Bytes of free disk space to keep. The keys of a class's sixteen seeds can take some hundred megabytes."""
 
 held_keys: OrderedDict[tuple[int, int], tuple[Exercise, Key]] = OrderedDict()
 _lock = threading.Lock()
@@ -29,16 +29,16 @@ shared_folder: Path | None = None
 
 
 def share(folder: Path | None) -> None:
-    """Have this process's judges look for keys in `folder`, and leave there those they make.
+    """Let this process's judges read keys from `folder`, and write those they make into it.
 
-    Only processes with the same course and torch may share one, and no student's may see it.
+    Share a folder only among processes with the same course and torch version. No student's process may read it.
     """
     global shared_folder
     shared_folder = folder
 
 
 def expected(exercise: Exercise, seed: int) -> Key:
-    """The key of an exercise for a seed."""
+    """Return the key of an exercise for a seed."""
     with _lock:
         name = id(exercise), seed
         if name not in held_keys or held_keys[name][0] is not exercise:
@@ -50,7 +50,7 @@ def expected(exercise: Exercise, seed: int) -> Key:
 
 
 def _found(exercise: Exercise, seed: int) -> Key | None:
-    """The key another judge left."""
+    """Return the key that another judge wrote to the shared folder, or None."""
     if shared_folder is None:
         return None
     try:
@@ -60,16 +60,16 @@ def _found(exercise: Exercise, seed: int) -> Key | None:
 
 
 def _made(exercise: Exercise, seed: int) -> Key:
-    """The key made anew, and left for other judges in one step."""
+    """Make the key, and write it atomically to the shared folder for other judges."""
     key = key_of(exercise, seed)
     if shared_folder is not None:
-        with contextlib.suppress(OSError, NoKey):  # then the others make it for themselves
+        with contextlib.suppress(OSError, NoKey):  # the other judges then make the key themselves
             _leave(key, _place(shared_folder, exercise, seed))
     return key
 
 
 def _leave(key: Key, place: Path) -> None:
-    """Write a key where others look for it, unless the disk is getting full."""
+    """Write a key to the shared folder, unless the disk is nearly full."""
     if shutil.disk_usage(place.parent).free < SPARE:
         return
     part = place.with_suffix(f".{os.getpid()}")

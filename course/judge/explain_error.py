@@ -1,4 +1,4 @@
-"""Explain in a sentence an error that an answer raised, or an argument that it changed."""
+"""Explain an error that an answer raised, or an argument that it changed, in a sentence."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .difference import Difference
 from .verdict import HOW_LARGE
 
 _ABSENT = re.compile(r'missing the required "(\w+)" function')
-"""What torch says of a module without a `forward`, as a NotImplementedError."""
+"""Torch's message for a module without a `forward`, raised as a NotImplementedError."""
 
 LAID_OUT = ("view size is not compatible", "last dimension with stride 1")
-"""What torch says of a view of memory that lies otherwise; after the first it names what to write instead."""
+"""Torch's messages about a view with an incompatible memory layout. The first is followed by what to write instead."""
 
 NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
-"""What torch says, in a RuntimeError, where Python would raise MemoryError."""
+"""Torch's messages, in a RuntimeError, where Python would raise MemoryError."""
 
 
 def difference_where_an_error_is_right(case: Case, seen: Recording) -> Difference | None:
-    """What differs where a right answer raises the case's error; None where it was raised."""
+    """Return the difference if the answer does not raise the error that the case asks for, else None."""
     if seen.raised is None:
         what = f"this input is invalid, so your code should raise {case.raises}, but it raised nothing"
         return Difference("raised", what)
@@ -41,11 +41,11 @@ def difference_where_an_error_is_right(case: Case, seen: Recording) -> Differenc
 
 
 def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
-    """What an error in the answer means: not written yet, another kind of thing, or what went wrong at which line."""
+    """Explain an error: the answer is not written yet, is of the wrong kind, or failed at a certain line."""
     steps = _steps(case, raised.step)
-    steps = steps[1:] if raised.step in outputs else steps[:1]  # the first of a name is over when something came of it
+    steps = steps[1:] if raised.step in outputs else steps[:1]  # a step with an output has finished
     if _is_unwritten(raised):
-        own = (step for step in steps if step.on != step.into)  # what came is no class of theirs
+        own = (step for step in steps if step.on != step.into)  # a result is no class of the student's
         method = next((step.method for step in own if step.method), "")
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
@@ -73,27 +73,27 @@ def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
 
 
 def explain_change(case: Case, where: str, signature: Sequence[str]) -> Difference:
-    """That an argument of a step was changed: `where` is the step's result and the argument's place, `"out: 0"`."""
+    """Explain that a step's argument changed. `where` names the step's result and the argument, as in `"out: 0"`."""
     into, _, position = where.rpartition(": ")
-    steps = [step for step in _steps(case, into) if step.args or step.kwargs]  # what takes nothing changes nothing
+    steps = [step for step in _steps(case, into) if step.args or step.kwargs]  # else there is nothing to change
     method = next((step.method or "forward" for step in steps if step.on != "answer" or step.method), "")
     name = f"an argument of `{method}`" if method else f"the input {_argument(position, signature)}"
     return Difference("mutated", f"your code changed {name}. Leave the inputs as they are, and work on a copy")
 
 
 def is_in_place(seen: Recording) -> bool:
-    """Whether the error is autograd's complaint about a changed input."""
+    """Return whether the error is autograd's complaint about an input changed in place."""
     return bool(seen.mutated) and seen.raised is not None and "inplace operation" in seen.raised.message
 
 
 def _is_unwritten(raised: Raised) -> bool:
-    """Whether the answer's own line says that it is not written yet: torch raises the same error for other reasons."""
+    """Return whether the answer raises NotImplementedError in its own code. Torch raises it for other reasons, too."""
     stub = "raise NotImplementedError" in raised.line or not (raised.line or raised.message)
     return raised.name == "NotImplementedError" and stub
 
 
 def _where(raised: Raised) -> str:
-    """The answer's own line that raised the error, as the end of a sentence."""
+    """Return the line of the answer's own code that raised the error, as the end of a sentence."""
     return f", at your line `{raised.line}`" if raised.line else ""
 
 
@@ -102,7 +102,7 @@ def _in_one_line(message: str) -> str:
 
 
 def _steps(case: Case, into: str) -> list[Step]:
-    """The calls whose result was kept under `into`."""
+    """Return the steps whose result is stored under `into`."""
     return [step for step in case.steps if step.into == into and step.verb in ("call", "map", "draws", "unroll")]
 
 
@@ -114,6 +114,6 @@ def _argument(position: str, signature: Sequence[str]) -> str:
 
 
 def _asks_for_a_gradient(step: Step) -> bool:
-    """Whether one of the tensors that a step hands over does."""
+    """Return whether a tensor among a step's arguments requires a gradient."""
     given = leaves([*step.args, *step.kwargs.values()])
     return any(isinstance(value, Tensor) and value.requires_grad for value in given)

@@ -1,8 +1,8 @@
-"""Explain wrong values: what relation to the right ones they have in all failing cases, and in which cases they pass.
+"""Explain wrong values: how they relate to the right ones in all failing cases, and which cases pass.
 
-What is said of one case must hold in every failing case that compares the same result. So the failing cases are
-examined together, once all of them have been compared. At grading, what holds in all public ones is said of those, as
-`check` says it, even if it does not hold in the hidden ones. Right answers are not examined.
+A sentence about one case must hold in every failing case that compares the same result. So failing cases are examined
+together, after all comparisons. At grading, a relation that holds in all public cases is reported for those, as
+`check` does, even if it does not hold in the hidden ones. Right answers are not examined.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from .difference import Difference
 from .relation import EXACT, MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
 
 ENOUGH_BITS = 24.0
-"""A relation is said where numbers that tell it from a right answer hold so many bits, in all failing cases together:
-two fractions compared to six places, or 24 times True or False. Some forty relations are tried for each answer."""
+"""Evidence that a relation needs, summed over all failing cases, in bits: two fractions equal to six places, or 24
+booleans. About forty relations are tried for each answer, so chance matches must be improbable."""
 
 MANY_NUMBERS = 6
-"""A dict of so many numbers is examined as a whole, and a smaller one number by number."""
+"""A dict with at least so many numbers is examined as one tensor, and a smaller one number by number."""
 
 SIZE = "has size"
 TRAINING = "the model is in training mode"
 
 FEWEST_ALIKE, FEWEST_OF_A_SIZE, FEWEST_OTHERS = 1, 2, 3
-"""What all cases of one verdict have in common is said where so many have it, and so many of the other lack it.
+"""A fact is reported if at least so many cases of one verdict share it and so many of the other verdict lack it.
 
-One case alone is small in many ways: its title says more than one of its sizes.
+A single case has many small sizes. Its title says more than one of them.
 """
 
 
 def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, Recording]) -> list[Difference | None]:
-    """`found`, the difference in each case, with a relation for the numbers where one holds in all failing cases."""
+    """Return `found`, the difference in each case, with a relation added where one holds in all failing cases."""
     wrong = {
         position: _wrong(key.cases[position], seen[position], key.signature)
         for position, gap in enumerate(found)
@@ -60,7 +60,7 @@ def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, R
 
 
 def is_unconfirmed(key: Key, found: Sequence[Difference | None]) -> bool:
-    """Whether a hidden case rules out what the public ones say of where the answer is right or wrong."""
+    """Return whether a hidden case contradicts what the public cases suggest about which cases pass or fail."""
     public = [gap if held.case.public else None for held, gap in zip(key.cases, found, strict=False)]
     if not any(gap is not None and gap.kind == "values" for gap in public):
         return False
@@ -70,13 +70,13 @@ def is_unconfirmed(key: Key, found: Sequence[Difference | None]) -> bool:
 
 
 def _alike(wrong: Mapping[int, Mapping[str, Pair]], position: int) -> list[Pair]:
-    """The first wrong result of a case, in all the cases."""
+    """Return the first wrong result of a case, from each of the cases."""
     place = next(iter(wrong.get(position, ())), None)
     return [pairs[place] for pairs in wrong.values() if place in pairs] if place is not None else []
 
 
 def _messages_by_case(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
-    """What is said of each case, by the first of its results of which a relation is known."""
+    """Return the message for each case, from the first of its results for which a relation is found."""
     said: dict[int, str] = {}
     for place in dict.fromkeys(place for pairs in wrong.values() for place in pairs):
         pairs = {position: pairs[place] for position, pairs in wrong.items() if place in pairs}
@@ -86,7 +86,7 @@ def _messages_by_case(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]
 
 
 def _beside(pairs: Collection[Pair]) -> str:
-    """That all the other results are right, where it is so in all of the cases."""
+    """Return a phrase that says that all other results are right, if they are in every case."""
     if not pairs or not all(pair.others and pair.is_alone for pair in pairs):
         return ""
     one = all(len(pair.others) == 1 for pair in pairs)
@@ -95,7 +95,7 @@ def _beside(pairs: Collection[Pair]) -> str:
 
 
 def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
-    """What is said of each of the failing cases; nothing where no relation holds in all of them."""
+    """Return a sentence for each failing case, or nothing if no relation holds in all of them."""
     for relation in RELATIONS:
         held = _held(relation, pairs)
         if evidence(held.values()) >= ENOUGH_BITS:
@@ -104,10 +104,10 @@ def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
 
 
 def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]) -> dict[int, Relation]:
-    """The relation in every one of the cases that can tell; empty where it fails in one.
+    """Return the relation in every case that can show it, or nothing if it fails in one of those.
 
-    A case whose wrong numbers say too little by themselves, zeros alone say, cannot tell where others can. Nor can one
-    that is nearly right, unless the relation is an exact one.
+    A case whose wrong numbers carry little information (only zeros, say) is skipped if others can show the relation. So
+    is a case that is nearly right, unless the relation is exact.
     """
     held: dict[int, Relation] = {}
     most = max(pair.bits(pair.wrong) for pair in pairs.values())
@@ -133,7 +133,7 @@ def _sentence(place: str, pair: Pair, relation: Relation) -> str:
 
 
 def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str, Pair]:
-    """The wrong tensors of the first output that has some, by what they are called in a sentence."""
+    """Return the wrong tensors of the first wrong output, by the names that sentences use for them."""
     tolerance = held.case.tolerance or 0.0
     expected, came = as_compared(held.case, held.expected, seen)
     for name, right in expected.items():
@@ -153,7 +153,7 @@ def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str
 
 
 def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Tensor, Tensor]]:
-    """The right tensors and the answer's, with what they are called; lists and dicts of numbers are one tensor."""
+    """Yield right and answered tensors with their names. Lists and dicts of numbers count as one tensor."""
     one, other = _as_tensor(right), _as_tensor(answer)
     if one is not None:
         if other is not None:
@@ -171,18 +171,18 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
 
 
 def _alone(place: str) -> str:
-    """What a place is called within a sentence."""
+    """Return the name of a place for use within a sentence."""
     named = place.removesuffix(", ").removeprefix("in ")
     return f"the value {named}" if named.startswith("at ") else named
 
 
 def _is_keyed(value: Any) -> bool:
-    """Whether it is a dict that is examined as a whole."""
+    """Return whether a value is a dict that is examined as one tensor."""
     return isinstance(value, dict) and len(value) >= MANY_NUMBERS and all(map(_is_number, value.values()))
 
 
 def _as_tensor(value: Any) -> Tensor | None:
-    """A tensor, an array, a number or a list of numbers as a tensor; None for anything else."""
+    """Return a tensor, array, number or list of numbers as a tensor, or None for anything else."""
     if isinstance(value, Tensor):
         return None if value.is_complex() else value.detach()
     if isinstance(value, np.ndarray):
@@ -193,19 +193,19 @@ def _as_tensor(value: Any) -> Tensor | None:
 
 
 def _of_numbers(value: Any) -> Tensor:
-    """Numbers in double precision, unless all are whole or all are True or False."""
+    """Return numbers as a tensor in double precision, unless all are whole or all are True or False."""
     kinds = {type(one) for one in leaves(value)}
     dtype = torch.bool if kinds == {bool} else torch.int64 if kinds == {int} else torch.float64
     return torch.tensor(value, dtype=dtype)
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that a tensor can hold."""
+    """Return whether a value is a number that a tensor can hold."""
     return isinstance(value, bool | int | float) and abs(value) < 2**53
 
 
 def _inputs(case: Case, output: str, signature: Sequence[str]) -> dict[str, Tensor]:
-    """The tensors that the call of an output was given, by what they are called in a sentence."""
+    """Return the tensor arguments of the call that produced an output, by the names that sentences use for them."""
     step = next((step for step in reversed(case.steps) if step.into == output and step.verb == "call"), None)
     if step is None:
         return {}
@@ -223,29 +223,29 @@ def _called(place: int, signature: Sequence[str]) -> str:
 
 
 def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
-    """What all passing cases have in common and no failing one has, as a sentence; empty where nothing has."""
+    """Return a sentence about what all passing cases share and no failing one has, or an empty string."""
     passes, fact = _only_where(key, found)
     return f". Your solution is {'right' if passes else 'wrong'} only where {fact}" if fact else ""
 
 
 def _only_where(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> tuple[bool, str]:
-    """Whether it is the passing or the failing cases that have a fact to themselves, and the fact; else empty."""
+    """Return whether the passing (not the failing) cases have a fact of their own, and the fact, or an empty string."""
     facts = _facts_by_case(key, found, public_only=public_only)
     passing = [known for p, known in facts.items() if found[p] is None]
     failing = [known for p, known in facts.items() if found[p] is not None]
-    if fact := _in_common([each - {TRAINING} for each in passing], failing):  # where all is dropped, all is right
+    if fact := _in_common([each - {TRAINING} for each in passing], failing):  # with dropout 1 every answer is right
         return True, fact
-    return False, _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
+    return False, _in_common(failing, passing) if len(failing) > 1 else ""  # the title of a single case says as much
 
 
 def _facts_by_case(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> dict[int, set[str]]:
-    """What can be said of each case, by its position, that asks for values and was reached."""
+    """Return facts about each case that asks for values and was reached, by its position."""
     asked = {p: held.case for p, held in enumerate(key.cases[: len(found)]) if held.case.public or not public_only}
     return {p: _facts(case, key.signature) for p, case in asked.items() if case.values and not case.raises}
 
 
 def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
-    """The first fact that all of `some` share and none of the `others` has."""
+    """Return the first fact that all of `some` share and none of `others` has, or an empty string."""
     if len(some) < FEWEST_ALIKE or len(others) < FEWEST_OTHERS:
         return ""
     facts = set.intersection(*some) - set().union(*others)
@@ -255,7 +255,7 @@ def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
 
 
 def _facts(case: Case, signature: Sequence[str]) -> set[str]:
-    """What can be said of the arguments of a case, and of the mode of its model."""
+    """Return facts about a case's arguments and the mode of its model."""
     step = next((step for step in case.steps if step.on == "answer" and step.verb == "call"), None)
     modes = {step.verb for step in case.steps}
     facts = {TRAINING if "train" in modes else "the model is in `eval` mode"}

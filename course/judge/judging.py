@@ -1,4 +1,4 @@
-"""Judging one exercise: run its cases, compare, diagnose, decide."""
+"""Judge one exercise: run its cases, compare, diagnose and decide the verdict."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ALONE: dict[HeldBack, str] = {
     "public": "passes, but public checks earn points only once a hidden check passes",
     "error": "raises the right error, but earns points only once a check that asks for a value passes",
 }
-"""What is said of a case that earns nothing by itself, by what it is."""
+"""Messages for cases that pass and earn nothing, by reason."""
 
 
 class Unanswered(Exception):
-    """The other side did not answer: `kind` is the verdict that follows."""
+    """The kernel sent no answer. `kind` is the kind of the resulting verdict."""
 
     def __init__(self, kind: Kind, message: str) -> None:
         super().__init__(message)
@@ -36,9 +36,9 @@ class Unanswered(Exception):
 
 
 def judge(key: Key, respond: Respond, points: float, source: str = "", *, describing: bool = False) -> Verdict:
-    """The verdict on an answer that `respond` runs scripts for; `source` is its own cell, read for forbidden calls.
+    """Return the verdict on an answer whose scripts `respond` runs. `source` is its cell, searched for forbidden calls.
 
-    With `describing`, each case also says what the answer gave, which only a page for instructors shows.
+    With `describing`, each case also records what the answer gave, for the instructor's page only.
     """
     started = time.perf_counter()
     used = forbidden_in_source(source, key.forbidden)
@@ -108,9 +108,10 @@ def _decide(
 
 
 def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, ...]:
-    """How each case went that was reached. What an answer to nothing gets right does not pass by itself.
+    """Return the result of each case that ran. A case that an empty answer would pass earns nothing by itself.
 
-    First go cases that count together with others, then public ones, which can be looked up, then errors.
+    Checked are first cases that count only together with others, then public ones (a table of values passes those),
+    then cases that ask for an error.
     """
     asked = [key_case.case for key_case in key.cases]
     came = list(zip(asked, found, strict=False))
@@ -131,7 +132,7 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
 
 
 def _result(case: Case, why: str, failed: Container[str]) -> CaseResult:
-    """Return how a case went. One that passes does not count where one that it counts with does not pass."""
+    """Return a case's result. A case that passes is held back if a case in its `needs` fails."""
     result = CaseResult(case.title, not why, case.public, case.weight, why)
     missed = next((title for title in case.needs if title in failed), "")
     together = f"passes, but it earns points only together with {missed!r}, which fails"
@@ -139,7 +140,7 @@ def _result(case: Case, why: str, failed: Container[str]) -> CaseResult:
 
 
 def _held_back(result: CaseResult, reason: HeldBack, message: str) -> CaseResult:
-    """Return the result that passes as one that earns nothing."""
+    """Return a passing result marked as one that earns nothing, and any other unchanged."""
     return replace(result, passed=False, held_back=reason, message=message) if result.passed else result
 
 

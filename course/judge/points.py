@@ -1,4 +1,4 @@
-"""How the points of an answer follow from its checks, in sentences."""
+"""Explain in sentences how the points of an answer follow from its checks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from .verdict import CaseResult, HeldBack, Verdict
 
 
 def points(value: float) -> str:
-    """A number of points as it is written."""
+    """Format a number of points."""
     return f"{value:g}"
 
 
 def held_back(verdict: Verdict, asked: int = 0) -> str:
-    """Which checks pass and earn nothing, and why, in a sentence for each reason.
+    """Say which checks pass without earning points, and why, in one sentence for each reason.
 
-    Without any that earn something, the first sentence says of how many that were `asked`.
+    If `asked` is given, the first sentence counts the checks out of so many.
     """
     told: list[str] = []
     reasons: tuple[HeldBack, ...] = ("together", "public", "error")
@@ -39,9 +39,9 @@ def _held_back(why: HeldBack, count: int, asked: int) -> str:
 
 
 def how_points_follow(verdict: Verdict) -> str:
-    """How many checks pass, of how many, and what they are worth; empty where none was run.
+    """Say how many checks pass, out of how many, and their points. Empty if no check ran.
 
-    Of an answer that keeps its points for an earlier mistake, this is what the checks give by themselves.
+    For an answer that keeps its points despite an earlier mistake, these are the points of the checks alone.
     """
     asked = (*verdict.cases, *verdict.unreached)
     if not asked or verdict.kind in ("passed", "missing", "forbidden", "not-graded"):
@@ -64,7 +64,7 @@ def _how_many(passing: int, asked: int) -> str:
 
 
 def _sum(verdict: Verdict, passing: list[CaseResult], asked: tuple[CaseResult, ...]) -> str:
-    """The sum by which the points follow: all checks weigh the same, or some weigh more than others."""
+    """Return the calculation of the points, with equal or different weights of the checks."""
     part, whole = float(len(passing)), float(len(asked))
     weights = [case.weight for case in asked]
     if len(set(weights)) == 1:

@@ -1,7 +1,7 @@
-"""Where a failure begins: in an earlier answer that this one calls, and that fails itself.
+"""Find the earlier exercise whose failure causes a later answer to fail.
 
-Where it is known what mistake that one shows, it can be told, too, whether the later answer is right but for that: the
-reference is asked what it would answer if it called the mistaken one.
+If the earlier answer shows a known misconception, the judge can tell whether the later answer is otherwise right. It
+runs the reference of the later exercise with the mistaken earlier answer, and compares.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .judging import judge
 from .verdict import Verdict
 
 CORRECT_OTHERWISE = "right but for its prerequisite"
-"""What a key calls the answer that is right but for the earlier one it calls."""
+"""Name in a key of the pseudo-misconception "right, except for the earlier answer it calls"."""
 
 
 def failing_prerequisite(
     name: str, source: str, earlier: Mapping[str, Verdict], written: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """Return the exercise that the answer to `name` rests on: one that it uses, and that fails; empty for none.
+    """Return the failing exercise that the answer to `name` depends on, or an empty string.
 
-    Its `source` may use it through other names of the notebook, whose text `written` holds. What it uses may rest on
-    another exercise. Return the one where it begins, as the others may well be right but for that.
+    The answer's `source` may call it through other names of the notebook, whose text `written` holds. If that exercise
+    depends on another failing one, return the first of the chain, because the others may otherwise be right.
     """
     called = _called_in_the_end(source, {name, *earlier}, written) - {name}
     for other, verdict in earlier.items():
@@ -43,9 +43,9 @@ def failing_prerequisite(
 
 
 def knowing_prerequisite(key: Key, exercise: Exercise, prerequisite: Exercise, mistake: str) -> Key:
-    """`key` that also knows the answer which is right but for the `mistake` in what it calls.
+    """Return `key` with one more known answer: the reference with the `mistake` in the prerequisite it calls.
 
-    It comes first: where a mistake of the exercise's own would look the same, the one that was seen explains it.
+    That answer is listed first. It wins over an own misconception of the exercise that looks the same.
     """
     wrong = {known.name: known.wrong for known in prerequisite.misconceptions}.get(mistake)
     answer = wrong and answer_with(exercise.reference, prerequisite.reference, wrong)
@@ -60,9 +60,9 @@ def knowing_prerequisite(key: Key, exercise: Exercise, prerequisite: Exercise, m
 
 @cache
 def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Callable[..., Any] | None:
-    """The reference in a copy of its module in which `wrong` stands for what it calls; None where that is elsewhere.
+    """Return the reference from a copy of its module in which it calls `wrong` instead, or None for another module.
 
-    A copy, as other judges in this process go on asking the module itself.
+    The module is copied because other judges in this process use the original.
     """
     home = reference.__module__
     spec = find_spec(home) if home == called.__module__ else None
@@ -75,10 +75,10 @@ def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Calla
 
 
 def with_prerequisite(verdict: Verdict, prerequisite: str, key: Key, source: str = "") -> Verdict:
-    """`verdict`, and where it fails, the exercise it rests on, `prerequisite`, and whether it is right but for that.
+    """Return `verdict` with, if it fails, its `prerequisite` and whether the answer is right except for that.
 
-    The judge cannot tell where the answer's `source` is written and not seen to be right but for that. It knows nothing
-    of a mistake without a name, and what a known one comes to depends on how an answer calls it.
+    `cannot_tell` is set if the answer's `source` is written and not confirmed as otherwise right. The judge cannot
+    simulate a mistake without a name, and the effect of a known one depends on how an answer calls it.
     """
     follows = verdict.misconception == CORRECT_OTHERWISE
     if follows:
@@ -91,9 +91,9 @@ def with_prerequisite(verdict: Verdict, prerequisite: str, key: Key, source: str
 
 
 def _explains_all(key: Key, verdict: Verdict) -> bool:
-    """Whether the answer that is right but for its prerequisite fails in the same cases, and in one by a value.
+    """Return whether the reference with the mistaken prerequisite fails the same cases, and one of them by a value.
 
-    Whoever does no more than call what raises an error raises it, too.
+    An answer that only calls a function which raises an error raises the same error, so errors alone prove nothing.
     """
     said = (key_case.wrong(CORRECT_OTHERWISE) for key_case in key.cases if not key_case.case.again)
     other = judge(key, lambda _: next(said), verdict.points)
@@ -103,9 +103,9 @@ def _explains_all(key: Key, verdict: Verdict) -> bool:
 
 
 def _shows_values(key: Key, verdict: Verdict) -> bool:
-    """Whether the answer that is right but for its prerequisite fails by a value, and gives some that say anything.
+    """Return whether the reference with the mistaken prerequisite fails by a value, and some value is finite.
 
-    Laws can be broken by many a mistake, and what is infinite or NaN comes of many.
+    Many different mistakes break laws or produce infinities and NaN.
     """
     compared = [
         key_case for key_case in key.cases if key_case.case.values and key_case.wrong(CORRECT_OTHERWISE).raised is None
@@ -116,7 +116,7 @@ def _shows_values(key: Key, verdict: Verdict) -> bool:
 
 
 def _called_in_the_end(source: str, exercises: Container[str], written: Mapping[str, str]) -> set[str]:
-    """Return the names that a text uses, and those that their own texts use. Texts of `exercises` are not read."""
+    """Return the names that a text uses, directly or through other definitions. Texts of `exercises` are not read."""
     called: set[str] = set()
     unread = [source]
     while unread:
@@ -127,7 +127,7 @@ def _called_in_the_end(source: str, exercises: Container[str], written: Mapping[
 
 
 def _called(source: str) -> set[str]:
-    """Return the names that a cell makes use of and does not define."""
+    """Return the names that a cell uses and does not define."""
     used: dict[bool, set[str]] = {True: set(), False: set()}
     for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, ast.Name):
@@ -144,6 +144,6 @@ def _fails(verdict: Verdict) -> bool:
 
 
 def _wrong_too(key_case: KeyCase, answer: Callable[..., Any]) -> Wrong:
-    """`key_case.wrong`, which knows what `answer` does, too."""
+    """Return `key_case.wrong` extended by the recording of `answer`."""
     follows = cache(lambda: run(key_case.case.script(), answer))
     return lambda name: follows() if name == CORRECT_OTHERWISE else key_case.wrong(name)

@@ -1,7 +1,7 @@
-"""Relations: how wrong numbers relate to the right ones, as a sentence. No relation knows an exercise.
+"""Find how wrong numbers relate to the right ones, and say so in a sentence. No relation is specific to an exercise.
 
-A relation says what was seen, and not what to do. It counts only where it can hardly hold by chance: `Relation.bits`
-says how improbable that is, and `explain_values.py` adds this up over all failing cases.
+A relation says what was observed, not what to do. It counts only if it hardly holds by chance: `Relation.bits`
+measures the evidence, and `explain_values.py` adds it up over all failing cases.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from torch import Tensor
 from .compare_values import agree
 
 SLACK = 10.0
-"""A computed relation is compared ten times more loosely than values: rounding grows on the way."""
+"""Factor on the tolerance for a computed relation, because rounding errors grow on the way."""
 
 MOST_NUMBERS = 2**16
-"""Larger tensors are not examined."""
+"""Size above which a tensor is not examined."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Right numbers and an answer's, of one shape.
+    """The right numbers and an answer's, of the same shape.
 
-    `inputs` are the tensors that the answer was given, by name, and `others` what its other results should be.
-    `is_alone` says that all of these are right, and `is_keyed` that the numbers have keys, and no order.
+    `inputs` are the tensor arguments of the call by name, and `others` the right values of its other results.
+    `is_alone` means that all other results are right. `is_keyed` means that the numbers have keys and no order.
     """
 
     right: Tensor
@@ -42,39 +42,39 @@ class Pair:
 
     @cached_property
     def expected(self) -> Tensor:
-        """The right numbers in double precision."""
+        """Return the right numbers in double precision."""
         return self.right.detach().double()
 
     @cached_property
     def seen(self) -> Tensor:
-        """The answer's numbers in double precision."""
+        """Return the answer's numbers in double precision."""
         return self.answer.detach().double()
 
     @cached_property
     def wrong(self) -> Tensor:
-        """Which numbers are wrong."""
+        """Return which numbers are wrong, as a boolean tensor."""
         if not self.right.is_floating_point() and not self.answer.is_floating_point():
             return self.expected != self.seen
         return ~torch.isclose(self.seen, self.expected, rtol=self.tolerance, atol=self.tolerance, equal_nan=True)
 
     @property
     def it(self) -> str:
-        """The subject of a sentence, with its verb."""
+        """Return the subject and verb of a sentence about the values."""
         return "it is" if self.seen.dim() == 0 else "every value is"
 
     def agree(self, one: Tensor, other: Tensor) -> bool:
-        """Whether two computed tensors are the same numbers."""
+        """Return whether two computed tensors are equal within the relaxed tolerance."""
         return one.shape == other.shape and agree(one, other, max(self.tolerance, 1e-9) * SLACK)
 
     @cached_property
     def is_nearly_right(self) -> bool:
-        """Whether it is so little wrong that relations, which are compared loosely, hold of the right numbers, too."""
+        """Return whether the error is so small that a loosely compared relation also holds for the right numbers."""
         return self.right.is_floating_point() and self.agree(self.expected, self.seen)
 
     def bits(self, where: Tensor) -> float:
-        """How much the answer's numbers at these places tell.
+        """Return how many bits of evidence the answer's numbers at these places give.
 
-        Each different number counts once. A whole number tells less than a fraction, and True or False one bit.
+        Equal numbers count once. A whole number gives fewer bits than a fraction, and a boolean one bit.
         """
         if self.right.dtype == torch.bool:
             return float(where.sum())
@@ -89,10 +89,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation that holds: its sentence, how many bits of evidence it has, and what number was fitted for that.
+    """A relation that holds: its sentence, its bits of evidence and the number that was fitted for it, if any.
 
-    `cost` is what the fitted number takes of the bits, once for all cases in which it is the same. Where there are
-    several `kind`s, it must be one in all cases.
+    `cost` is subtracted from the bits for a fitted number, once for all cases that share the number. `kind` must be
+    equal in all cases.
     """
 
     sentence: str
@@ -103,7 +103,7 @@ class Relation:
 
 
 def evidence(held: Collection[Relation]) -> float:
-    """How many bits of evidence a relation has in all the cases in which it holds."""
+    """Return a relation's total bits of evidence over all cases in which it holds."""
     fitted = [one.fitted for one in held if one.fitted is not None]
     same = len(fitted) == len(held) and all(math.isclose(one, fitted[0], rel_tol=1e-3) for one in fitted)
     costs = [one.cost for one in held]
@@ -111,14 +111,14 @@ def evidence(held: Collection[Relation]) -> float:
 
 
 Claims = Iterable[tuple[str, Tensor, Tensor]]
-"""Sentences, each with two tensors that agree where it holds."""
+"""Sentences, each with two tensors that are equal if the sentence is true."""
 
 FIT_BITS = 20.0
-"""What a fitted number takes of the evidence."""
+"""Bits of evidence subtracted for a fitted number."""
 
 
 def claimed(claims: Callable[[Pair], Claims]) -> Callable[[Pair], Relation | None]:
-    """The relation that says the first of its claims that holds."""
+    """Make a relation that reports the first of its claims that is true."""
 
     def relation(pair: Pair) -> Relation | None:
         for sentence, one, other in claims(pair):
@@ -131,7 +131,7 @@ def claimed(claims: Callable[[Pair], Claims]) -> Callable[[Pair], Relation | Non
 
 
 def constant(pair: Pair) -> Relation | None:
-    """The same number everywhere, where the right ones differ."""
+    """Detect one constant everywhere, where the right values differ."""
     if pair.seen.numel() < 3 or not bool(pair.seen.isfinite().all()):
         return None
     spread = float(pair.seen.max() - pair.seen.min())
@@ -144,7 +144,7 @@ def constant(pair: Pair) -> Relation | None:
 
 @claimed
 def an_input(pair: Pair) -> Claims:
-    """What was given comes back."""
+    """Detect an input returned unchanged."""
     for name, given in pair.inputs.items():
         what = "the values are those of" if pair.seen.dim() else "it is the value of"
         yield f"{what} {name}, unchanged", pair.seen, given
@@ -152,14 +152,14 @@ def an_input(pair: Pair) -> Claims:
 
 @claimed
 def another_result(pair: Pair) -> Claims:
-    """One result stands where another belongs."""
+    """Detect a result that equals another result's right value."""
     for name, right in pair.others.items():
         yield f"{'the values are' if pair.seen.dim() else 'it is'} what {name} should be", pair.seen, right
 
 
 @claimed
 def axes_exchanged(pair: Pair) -> Claims:
-    """Two or more axes stand in another order."""
+    """Detect permuted axes."""
     axes = range(pair.seen.dim())
     for order in permutations(axes) if 2 <= len(axes) <= 4 else ():
         moved = [axis for axis in axes if order[axis] != axis]
@@ -169,7 +169,7 @@ def axes_exchanged(pair: Pair) -> Claims:
 
 
 def negated(pair: Pair) -> Relation | None:
-    """True for False everywhere."""
+    """Detect True for False everywhere."""
     if pair.right.dtype != torch.bool or not bool(pair.wrong.all()):
         return None
     return Relation("every True should be False, and every False True", pair.bits(pair.wrong))
@@ -177,7 +177,7 @@ def negated(pair: Pair) -> Relation | None:
 
 @claimed
 def sign(pair: Pair) -> Claims:
-    """Minus the right values."""
+    """Detect reversed signs."""
     yield (
         "the signs are reversed" if pair.seen.dim() else "it is right except for its sign",
         pair.expected,
@@ -186,7 +186,7 @@ def sign(pair: Pair) -> Claims:
 
 
 def factor(pair: Pair) -> Relation | None:
-    """One factor everywhere. A whole number, or one divided by one, is no fitted number."""
+    """Detect one common factor. A whole number or its reciprocal costs no evidence as a fitted number."""
     clear = (pair.expected.abs() > 100 * pair.tolerance) & pair.expected.isfinite() & pair.seen.isfinite()
     if not bool(clear.any()):
         return None
@@ -198,7 +198,7 @@ def factor(pair: Pair) -> Relation | None:
 
 
 def offset(pair: Pair) -> Relation | None:
-    """One number added everywhere, or, to whole numbers, wherever they are wrong."""
+    """Detect one number added everywhere or, for whole numbers, wherever they are wrong."""
     where = pair.wrong if not pair.right.is_floating_point() else torch.ones_like(pair.wrong)
     where = where & pair.expected.isfinite() & pair.seen.isfinite()
     if not bool(where.any()) or pair.right.dtype == torch.bool:
@@ -212,7 +212,7 @@ def offset(pair: Pair) -> Relation | None:
 
 
 def offset_by_an_input(pair: Pair) -> Relation | None:
-    """An input, or a simple multiple of it, added to the right values."""
+    """Detect an input, or a simple multiple of it, added to the right values."""
     for name, given in pair.inputs.items():
         if given.numel() < 2 or not _fits(given, pair.seen):
             continue
@@ -229,7 +229,7 @@ def offset_by_an_input(pair: Pair) -> Relation | None:
 
 @claimed
 def multiplied_by_an_input(pair: Pair) -> Claims:
-    """The right values times an input."""
+    """Detect the right values multiplied by an input."""
     for name, given in pair.inputs.items():
         if given.numel() > 1 and _fits(given, pair.seen):
             yield f"the values are right, but multiplied by {name}", pair.expected * given, pair.seen
@@ -252,7 +252,7 @@ FUNCTIONS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("the sigmoid of", torch.sigmoid),
     ("the absolute value of", torch.abs),
 )
-"""What an answer may be a function of the right one by, number by number."""
+"""Elementwise functions that may turn the right values into the answer's."""
 
 BEFORE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("tanh", torch.tanh),
@@ -260,17 +260,17 @@ BEFORE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("ReLU", torch.relu),
     ("GELU", torch.nn.functional.gelu),
 )
-"""What the right answer may be a function of this one by."""
+"""Elementwise functions that may turn the answer's values into the right ones."""
 
 
 @claimed
 def a_function(pair: Pair) -> Claims:
-    """A function of the right values, number by number, or these one of it."""
+    """Detect an elementwise function between the right values and the answer's, in either direction."""
     if pair.right.dtype == torch.bool:
         return
     for words, function in FUNCTIONS:
         yield f"{pair.it} {words} the right one", function(pair.expected), pair.seen
-    curved = bool((pair.seen.abs() > 0.5).any())  # near zero, a GELU halves like any factor
+    curved = bool((pair.seen.abs() > 0.5).any())  # near zero, a GELU looks like a factor of a half
     for name, function in BEFORE if curved else ():
         yield f"the {name} of {_these(pair)} is the right answer", function(pair.seen), pair.expected
     for name, back in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
@@ -280,7 +280,7 @@ def a_function(pair: Pair) -> Claims:
 
 
 def relu_of_it(pair: Pair) -> Relation | None:
-    """Zero where the right number is negative, and right elsewhere."""
+    """Detect zeros for negative numbers, with the rest right."""
     below = pair.expected < -pair.tolerance
     if not bool(below.any()) or not pair.agree(pair.expected.relu(), pair.seen):
         return None
@@ -289,7 +289,7 @@ def relu_of_it(pair: Pair) -> Relation | None:
 
 @claimed
 def normalised(pair: Pair) -> Claims:
-    """A softmax, a division or a running sum along an axis of the right values."""
+    """Detect a softmax, division or cumulative sum of the right values along an axis."""
     for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
         where = _along(pair, axis)
         yield f"this is the softmax of the right values{where}", pair.expected.softmax(axis), pair.seen
@@ -302,7 +302,7 @@ def normalised(pair: Pair) -> Claims:
 
 
 def adds_up_elsewhere(pair: Pair) -> Relation | None:
-    """Sums of one along another axis than the right answer's."""
+    """Detect values that sum to 1 along another axis than the right ones."""
     if not pair.right.is_floating_point():
         return None
     axes = range(pair.seen.dim())[::-1]
@@ -315,7 +315,7 @@ def adds_up_elsewhere(pair: Pair) -> Relation | None:
 
 
 def factor_of_each_row(pair: Pair) -> Relation | None:
-    """A factor for each row along one of the axes."""
+    """Detect one factor for each row along an axis."""
     for axis in _axes(pair) if pair.seen.dim() > 1 else ():
         top = pair.expected.nan_to_num(0.0, 0.0, 0.0).abs().argmax(axis, keepdim=True)
         ratio = (pair.seen.gather(axis, top) / pair.expected.gather(axis, top)).nan_to_num(0.0, 0.0, 0.0)
@@ -326,7 +326,7 @@ def factor_of_each_row(pair: Pair) -> Relation | None:
 
 
 def offset_of_each_row(pair: Pair) -> Relation | None:
-    """A number added to each row along one of the axes."""
+    """Detect one added number for each row along an axis."""
     for axis in _axes(pair) if pair.seen.dim() > 1 else ():
         gap = (pair.seen - pair.expected).nan_to_num(0.0, 0.0, 0.0).median(axis, keepdim=True).values
         if pair.agree(pair.expected + gap, pair.seen):
@@ -337,7 +337,7 @@ def offset_of_each_row(pair: Pair) -> Relation | None:
 
 @claimed
 def the_same_along_an_axis(pair: Pair) -> Claims:
-    """Equal slices, where the right ones differ."""
+    """Detect equal slices along an axis, where the right ones differ."""
     for axis in _axes(pair):
         first = pair.seen.narrow(axis, 0, 1).expand_as(pair.seen)
         if pair.seen.dim() > 1 and pair.agree(first, pair.seen):
@@ -348,14 +348,14 @@ def the_same_along_an_axis(pair: Pair) -> Claims:
 
 @claimed
 def reversed_along_an_axis(pair: Pair) -> Claims:
-    """The right values from last to first."""
+    """Detect the right values in reverse order."""
     for axis in _axes(pair):
         yield f"the values are right, but reversed{_along(pair, axis)}", pair.expected.flip(axis), pair.seen
 
 
 @claimed
 def shifted_by_one(pair: Pair) -> Claims:
-    """The right values, one place further along an axis."""
+    """Detect the right values shifted by one position along an axis."""
     for axis in _axes(pair):
         n = pair.seen.shape[axis]
         if n > 2:
@@ -366,7 +366,7 @@ def shifted_by_one(pair: Pair) -> Claims:
 
 @claimed
 def in_another_order(pair: Pair) -> Claims:
-    """The right slices, or the right numbers, in other places. Whole numbers that repeat are alike by chance."""
+    """Detect permuted slices or numbers. Repeated whole numbers are ignored, because they match by chance."""
     alone = _are_told_apart(pair.expected[pair.wrong])
     for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
         rows, right = (value.movedim(axis, 0).reshape(value.shape[axis], -1) for value in (pair.seen, pair.expected))
@@ -379,7 +379,7 @@ def in_another_order(pair: Pair) -> Claims:
 
 
 def rounded(pair: Pair) -> Relation | None:
-    """The right values as whole numbers."""
+    """Detect the right values rounded to whole numbers."""
     for words, function in (("rounded", torch.round), ("truncated", torch.trunc)):
         if pair.agree(function(pair.expected), pair.seen):
             return Relation(f"the values are right, but {words} to whole numbers", 4.0 * int(pair.wrong.sum()))
@@ -387,11 +387,11 @@ def rounded(pair: Pair) -> Relation | None:
 
 
 PART_BITS = 6.0
-"""What a position tells that is right or wrong as a whole: other reasons can make the first of three sentences fail."""
+"""Bits for each position that is right or wrong as a whole. Low, because other reasons can make one of three fail."""
 
 
 def right_in_part(pair: Pair) -> Relation | None:
-    """Right at certain positions along an axis only: of two, one that is right does not say which they are."""
+    """Detect values that are right only at certain positions of an axis. Two positions are too few to tell."""
     of_two = False
     for axis in _axes(pair):
         n = pair.seen.shape[axis]
@@ -406,7 +406,7 @@ def right_in_part(pair: Pair) -> Relation | None:
 
 
 def _parts(n: int) -> dict[str, str]:
-    """Sentences by which of `n` positions are right (x) and which are wrong (-)."""
+    """Return sentences by a pattern of right (x) and wrong (-) positions, `n` in all."""
     parts = {
         "x" + "-" * (n - 1): "right only at the first position",
         "-" * (n - 1) + "x": "right only at the last position",
@@ -423,9 +423,9 @@ def _parts(n: int) -> dict[str, str]:
 
 
 def right_by_a_mask(pair: Pair) -> Relation | None:
-    """Right where an input of True and False says the one, and wrong nowhere but where it says the other.
+    """Detect values that are right where a boolean input has one value, and wrong only where it has the other.
 
-    Where everything is wrong and a mask says the same everywhere, nothing speaks against it.
+    If everything is wrong and the mask is constant in a case, that case does not contradict the relation.
     """
     idle = False
     for name, mask in pair.inputs.items():
@@ -438,7 +438,7 @@ def right_by_a_mask(pair: Pair) -> Relation | None:
 
 
 def _regions(pair: Pair, mask: Tensor) -> Iterator[tuple[Tensor, str]]:
-    """Where a mask says True, where False, and the rows of which it hides nothing, each with words."""
+    """Yield regions with their words: where a mask is True, where it is False, and rows in which it is all True."""
     shape = pair.seen.shape
     for rank in range(min(mask.dim(), len(shape)), 0, -1):
         if mask.shape[:rank] == shape[:rank]:
@@ -483,10 +483,10 @@ RELATIONS: tuple[Callable[[Pair], Relation | None], ...] = (
     right_in_part,
     in_another_order,
 )
-"""The likeliest first."""
+"""All relations, the likeliest first."""
 
 EXACT = {constant, factor, right_by_a_mask, right_in_part}
-"""Those that also tell something of what is nearly right."""
+"""Relations that are also tested on answers that are nearly right."""
 
 
 def _axes(pair: Pair) -> list[int]:
@@ -494,7 +494,7 @@ def _axes(pair: Pair) -> list[int]:
 
 
 def _along(pair: Pair, axis: int, of: bool = False) -> str:
-    """Which axis, where there are several."""
+    """Return the words that name an axis, or nothing if there is only one."""
     return f" {'of' if of else 'along'} axis {axis}" if pair.seen.dim() > 1 else ""
 
 
@@ -507,7 +507,7 @@ def _size(gap: float) -> str:
 
 
 def _is_simple(ratio: float, least: int = 2) -> bool:
-    """Whether a factor is a whole number of at least `least`, or one divided by one."""
+    """Return whether a factor is a whole number of at least `least`, or the reciprocal of one."""
     large = max(abs(ratio), 1 / abs(ratio)) if ratio else math.inf
     return large < 100 and round(large) >= least and abs(large - round(large)) < 1e-5 * large
 
@@ -517,12 +517,12 @@ def _distinct(values: Tensor) -> int:
 
 
 def _are_told_apart(values: Tensor) -> bool:
-    """Whether each of them is known by its value: they are fractions, or all different."""
+    """Return whether values are distinguishable: some are fractions, or all differ."""
     return bool((values != values.round()).any()) or _distinct(values) == values.numel()
 
 
 def _fits(given: Tensor, values: Tensor) -> bool:
-    """Whether an input can be added to values without changing their shape."""
+    """Return whether an input can be broadcast to values without changing their shape."""
     sizes = zip(reversed(given.shape), reversed(values.shape), strict=False)
     return given.dim() <= values.dim() and all(size in (1, other) for size, other in sizes)
 
@@ -534,6 +534,6 @@ def _sums_to_one(pair: Pair, values: Tensor, axis: int) -> bool:
 
 
 def _sorted_rows(rows: Tensor) -> Tensor:
-    """The rows in a fixed order, by a sum in which every place has its own weight."""
+    """Return the rows in a canonical order: sorted by a sum with different weights for each column."""
     weights = torch.linspace(1, 2, rows.shape[1], dtype=rows.dtype).sqrt()
     return rows[(rows.nan_to_num() * weights).sum(1).argsort()]

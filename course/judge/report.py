@@ -1,4 +1,4 @@
-"""Reports: a verdict as HTML for a notebook (light and dark) and as plain text for a terminal."""
+"""Render a verdict as HTML for a notebook (light and dark mode) and as plain text for a terminal."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _STRESS = re.compile(r"(?<![\w*])\*(\w[\w ]*)\*(?!\*)")
 UNCONFIRMED = "The hidden checks do not confirm all that `check` said about this answer."
 
 ALL_PASS = {0: "", 1: ", the only check passes"}
-"""What follows the points of a right answer with so few checks."""
+"""Text after the points of a right answer with at most one check."""
 
 MOST_CASES = 12
-"""More failed cases than this are counted, not listed."""
+"""Number of failed cases that are listed. Further ones are only counted."""
 
 
 def headline(verdict: Verdict, *, public: bool = False) -> str:
-    """What happened, in a few words; with points at grading, with the number of checks in a notebook."""
+    """Return the result in a few words, with points at grading and the number of checks in a notebook."""
     ran = len(verdict.cases)
     passed = sum(case.passed for case in verdict.cases)
     tally = f"{passed} of {ran} {'public ' if public else ''}checks pass"
@@ -61,7 +61,7 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
 
 
 def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
-    """The report for a terminal."""
+    """Return the report for a terminal."""
     mark = _MARKS[_TONES[verdict.kind]]
     lines = [f"{mark} {verdict.exercise}: {headline(verdict, public=public)}"]
     if not public and (sums := how_points_follow(verdict)):
@@ -76,7 +76,7 @@ def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
 
 
 def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
-    """The report for a notebook: one self-contained fragment; everything from the student is escaped."""
+    """Return the report for a notebook as one self-contained HTML fragment. Text from the student is escaped."""
     tone = _TONES[verdict.kind]
     colour = _COLOURS[tone]
     head = (
@@ -108,17 +108,17 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
 
 
 def measured(verdict: Verdict) -> list[str]:
-    """What the public cases of a training task measured, with their bars."""
+    """Return what the public cases of a training task measured, with their bars."""
     return list(dict.fromkeys(case.measured for case in verdict.cases if case.measured))
 
 
 def where_to_look(verdict: Verdict) -> list[str]:
-    """Where a failing answer is to be mended: in one it rests on, by what a misconception points at."""
+    """Return hints for a failing answer: the prerequisite to fix first, and the hint of its misconception."""
     return [hint for hint in (_ground(verdict) if verdict.rests_on else "", verdict.hint) if hint]
 
 
 def _ground(verdict: Verdict) -> str:
-    """What a failing answer has to do with the earlier one it rests on, and what becomes of its points."""
+    """Say how a failing answer depends on its prerequisite, and what happens to its points."""
     if verdict.by_hand:
         fails = f"It uses your `{verdict.rests_on}`, which fails."
         return f"{fails} Your instructor decides whether this solution is right except for that."
@@ -133,7 +133,7 @@ def _ground(verdict: Verdict) -> str:
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:
-    """The failed cases worth a line: one for each message, whatever the numbers in it."""
+    """Return the failed cases to list: one for each message, ignoring numbers in it."""
     if verdict.kind in ("missing", "forbidden", "not-graded"):
         return []
     by_message: dict[str, CaseResult] = {}
@@ -143,7 +143,7 @@ def _to_show(verdict: Verdict) -> list[CaseResult]:
 
 
 def _failed(verdict: Verdict) -> list[CaseResult]:
-    """The cases that fail, without those that pass and earn nothing by themselves."""
+    """Return the cases that fail, without those that pass but are held back."""
     return [case for case in verdict.cases if not case.passed and not case.held_back]
 
 
@@ -160,7 +160,7 @@ def _further(verdict: Verdict, shown: list[CaseResult], *, public: bool) -> list
 
 
 def _unlisted(verdict: Verdict, shown: list[CaseResult], *, public: bool) -> list[str]:
-    """How many cases fail beyond those that are `shown`, and in a notebook, which ones pass and do not count."""
+    """Say how many more cases fail than `shown` and, in a notebook, which ones pass without counting."""
     failed = len(_failed(verdict))
     more = f"{failed} checks fail. Those with the same message are shown once." if shown and failed > len(shown) else ""
     words = [more, held_back(verdict) if public and shown else ""]
@@ -172,7 +172,7 @@ def _row(case: CaseResult) -> str:
 
 
 def sentence(plain: str) -> str:
-    """A sentence as HTML: escaped, with code between backquotes and *stress* between asterisks."""
+    """Convert a sentence to HTML: escaped, with `code` and *emphasis*."""
     parts = escape(plain).split("`")
     if len(parts) % 2 == 0:
         return escape(plain)

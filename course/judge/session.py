@@ -1,7 +1,7 @@
-"""The judge beside one running notebook: it listens on a unix socket, asks for outputs, and records verdicts.
+"""Run the judge beside one notebook's kernel: listen on a Unix socket, request outputs, and record verdicts.
 
-The kernel says "rnn_cell is ready"; the judge sends scripts, the kernel returns recordings, and the judge writes the
-verdict. What the kernel prints, raises or claims decides nothing.
+The kernel says "rnn_cell is ready". The judge sends scripts, the kernel returns recordings, and the judge writes the
+verdict. Nothing that the kernel prints, raises or claims decides a verdict.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ Find = Callable[[str], Exercise]
 GREETING_SECONDS = 10.0
 GREETING_BYTES = 2**16
 PATIENCE = 60.0
-"""Seconds that the judge may take for itself, beside the kernel's: the first of a class waits for the answer key."""
+"""Seconds that the judge itself may take beyond the kernel's time. The first of a class waits for the key."""
 MOST_CONNECTIONS = 16
 MOST_ANSWER = 32 * 2**20
-"""Bytes of one answer: sixty times the largest of any exercise of the course."""
+"""Bytes of one recording at most: sixty times the largest of any exercise of the course."""
 MOST_ANSWERS = 2 * MOST_ANSWER
-"""Bytes of the answers to all cases of an exercise, which the judge keeps for its diagnosis."""
+"""Bytes of all recordings of an exercise at most. The judge keeps them for its diagnosis."""
 TELLING_SECONDS, TELLING_BYTES = 5.0, 2**20
-"""What telling more may take after all that is judged, such as a digest for each tensor of a trained model."""
+"""Limits for additional information after judging, such as a digest for each tensor of a trained model."""
 MOST_KEPT = 2**18
-"""Bytes of a request that is kept for the next answer; making a larger one takes no longer than copying it."""
+"""Bytes up to which a packed request is cached. Packing a larger one takes no longer than copying it."""
 
 _requests: WeakKeyDictionary[Script, bytes] = WeakKeyDictionary()
 
 
 class Session:
-    """Judges the checks of one notebook's run.
+    """A judge for the checks of one notebook's run, with a listening thread.
 
-    `find` gives the declaration of an exercise (KeyError when there is none), `seed` draws its hidden cases, `sources`
-    holds the source of each solution cell. An exercise gets `seconds` for all its cases; when they are over, its
-    verdict is `time` and `on_stuck` is called from the judge's thread, so that the kernel can be interrupted.
+    `find` returns the declaration of an exercise (KeyError if there is none). `seed` draws the hidden cases. `sources`
+    holds the source of each solution cell. All cases of an exercise together get `seconds`. After that the verdict's
+    kind is `time`, and `on_stuck` is called from the judge's thread so that the caller can interrupt the kernel.
 
-    `written` holds what the cells before the current one define: each name with the text of its definition.
+    `written` maps each name that earlier cells define to the text of its definition.
 
-    `weights` are what the kernel says of the models of the tasks that are trained, a digest for each parameter: it
-    decides nothing, and is there to be compared with the checkpoint.
+    `weights` holds, for each training task, the digest of each parameter as the kernel reports it. The digests do not
+    decide a verdict. They are compared with the checkpoint.
     """
 
     def __init__(
@@ -99,13 +99,13 @@ class Session:
             raise
 
     def enter(self, grade_id: str, source: str = "") -> None:
-        """The grade cell of the exercise `grade_id`, which holds `source`, starts: its first `check` counts."""
+        """Start the grade cell of exercise `grade_id` with text `source`. Its first `check` counts."""
         with self._lock:
             self._expected, self._claimed, self._checked = grade_id, False, source
             self._decided.clear()
 
     def leave(self) -> Verdict | None:
-        """The grade cell is over: its verdict, or None when it made no check of its exercise."""
+        """End the grade cell. Return its verdict, or None if it did not check its exercise."""
         with self._lock:
             name, claimed, self._expected = self._expected, self._claimed, None
         late = claimed and not self._decided.wait(self.seconds + PATIENCE)
@@ -116,10 +116,10 @@ class Session:
         return self.verdicts.get(name or "")
 
     def close(self) -> None:
-        """Ends the session; whoever is still connected is cut off."""
+        """End the session and close all connections."""
         with self._lock:
             self._expected, self._closing = None, True
-        try:  # wake the thread that waits in accept
+        try:  # unblock the thread that waits in accept
             with socket.socket(socket.AF_UNIX) as caller:
                 self._server.settimeout(0.1)
                 caller.connect(self.address)
@@ -142,7 +142,7 @@ class Session:
                     connection.close()
                     continue
                 threading.Thread(target=self._meet, args=(connection,), name="judge-call", daemon=True).start()
-            except (OSError, RuntimeError) as error:  # closed; or no more files or threads for this machine
+            except (OSError, RuntimeError) as error:  # closed, or the machine is out of files or threads
                 if not self._closing:
                     self.deaf = str(error)
                     time.sleep(0.1)
@@ -162,7 +162,7 @@ class Session:
             self.room.release()
 
     def _claim(self, name: str) -> bool:
-        """Whether this is the first check of the exercise whose grade cell is executing."""
+        """Return whether this is the first check of the exercise whose grade cell is running. If so, claim it."""
         with self._lock:
             if name != self._expected or self._claimed or name in self.verdicts:
                 return False
@@ -174,7 +174,7 @@ class Session:
             verdict = self._verdict(name, connection)
             self.verdicts[name] = verdict
             if verdict.kind == "time" and self.on_stuck is not None:
-                with contextlib.suppress(Exception):  # the kernel is gone already, or its loop: the verdict stands
+                with contextlib.suppress(Exception):  # kernel or event loop has ended, the verdict stands
                     self.on_stuck(name)
         finally:
             self._decided.set()
@@ -189,7 +189,7 @@ class Session:
         send(connection, {"done": text(verdict)})
 
     def _asked(self, connection: socket.socket, what: str) -> Any:
-        """What the kernel tells of the answer that was judged; whoever does not answer is not waited for."""
+        """Request additional information about the judged answer. Return None after a timeout or a malformed reply."""
         with contextlib.suppress(TimeoutError, Malformed):
             connection.settimeout(TELLING_SECONDS)
             send(connection, {what: True})
@@ -219,16 +219,16 @@ class Session:
             return with_prerequisite(
                 judge(key, respond, exercise.points, source, describing=True), prerequisite, key, source
             )
-        except Exception as fault:  # noqa: BLE001 - ours, never the student's
+        except Exception as fault:  # noqa: BLE001 - a bug of the judge, not the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
 
     def failing_prerequisite(self, name: str, source: str) -> str:
-        """Return the failing exercise that an answer rests on by its text; empty for none."""
+        """Return the failing exercise that an answer depends on according to its text, or an empty string."""
         return failing_prerequisite(name, source, self.verdicts, self.written)
 
     def _key(self, exercise: Exercise, source: str) -> tuple[Key, str]:
-        """What is expected of an answer, and the failing answer that it rests on, if any."""
+        """Return the key of an exercise, and the failing exercise that the answer depends on, if any."""
         prerequisite = self.failing_prerequisite(exercise.name, source) or self.failing_prerequisite(
             exercise.name, self._checked
         )
@@ -239,7 +239,7 @@ class Session:
 
 
 def _request(script: Script) -> bytes:
-    """The message that has a script run: the same for all who are judged with the same key."""
+    """Return the packed message that runs a script, cached because all students with the same key get the same one."""
     kept = _requests.get(script)
     if kept is None:
         kept = pack({"run": script.to_plain()}, whole=True)

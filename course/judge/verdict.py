@@ -1,4 +1,4 @@
-"""Verdicts: what the judge decided about one exercise, with a kind, a score and messages."""
+"""The judge's decision on one exercise: a kind, a score, and messages."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Literal
 from ..syllabus import FollowThrough
 
 HOW_LARGE = "How large are its intermediate tensors?"
-"""What is asked of an answer that needs more memory than there is."""
+"""Question for an answer that runs out of memory."""
 
 CASES = ("cases", "unreached")
-"""The fields of a verdict that hold cases."""
+"""Fields of a verdict that hold cases."""
 
 HeldBack = Literal["together", "public", "error"]
-"""Why a case that passes earns nothing: one that it counts with fails, no hidden one passes, or none with a value."""
+"""Why a passing case earns nothing: a case it needs fails, no hidden case passes, or no case with a value passes."""
 
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """How one case went: `message` says what was seen, in the student's terms; empty when it passed.
+    """The result of one case. `message` says what was seen, in the student's terms. It is empty if the case passed.
 
-    `held_back` says why it earns nothing though it passes, because others fail; None where it does not pass itself.
+    `held_back` says why a case that passes earns nothing because others fail, and is None otherwise.
     `measured` is what a public case of a training task measured, beside its bars. `got` is what the answer gave, and
-    `right` what kind of value of which size a right one gives: for who grades, and in no report to a student.
+    `right` the kind and size of the right value. Both are for instructors only and in no report to a student.
     """
 
     title: str
@@ -44,16 +44,16 @@ class Verdict:
     """The judge's decision on one exercise.
 
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
-    hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
-    `unconfirmed` says that hidden cases rule out what `check` says of the public ones;
-    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself;
-    `correct_given_prerequisite` says that this answer was seen to be right otherwise, `cannot_tell` that only a person
-    can say whether it is.
-    `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
-    themselves, `earned` what the answer gets under that setting.
-    `notes` say how the answer was examined where its notebook would have it otherwise, and what stood in its way.
-    `unreached` are the cases that were not run, because time or memory ran out before them, or the kernel went away.
-    `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
+    hint. `message` is the first thing to say. `convention` names a published variant that was computed instead.
+    `unconfirmed` means that hidden cases rule out what `check` says about the public ones.
+    `rests_on` names an earlier exercise that fails and whose answer this one calls.
+    `correct_given_prerequisite` means that this answer is confirmed as right otherwise, and `cannot_tell` that a person
+    has to decide whether it is.
+    `follow_through` is the course's setting for such answers, `lose` or `keep`. `score` is the score of the tests
+    alone, and `earned` the score under that setting.
+    `notes` list deviations in how the answer was run from what its notebook sets up, and obstacles.
+    `unreached` are the cases that did not run, because time or memory ran out, or the kernel died.
+    `not-graded` is a failure of the grading machine. It costs no points and is retried.
     """
 
     exercise: str
@@ -76,39 +76,39 @@ class Verdict:
 
     @property
     def keeps(self) -> bool:
-        """Whether it gets all its points though tests fail, because it is right but for an earlier mistake."""
+        """Return whether the answer keeps all points although tests fail, because only an earlier mistake causes it."""
         return self.follow_through == "keep" and self.correct_given_prerequisite and not self.cannot_tell
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person has to decide how many points it gets."""
+        """Return whether a person has to decide the points."""
         return self.follow_through == "keep" and self.cannot_tell
 
     @property
     def decided_anew(self) -> bool:
-        """Whether the course's setting makes something else of it than the tests do."""
+        """Return whether the course's setting can change the score of the tests."""
         return self.keeps or self.by_hand
 
     @property
     def earned(self) -> float:
-        """The points it gets: where a person is still to decide, those that the tests give."""
+        """Return the points earned. Until a person decides, these are the points of the tests."""
         return self.points if self.keeps else self.score
 
     def under(self, follow_through: FollowThrough) -> Verdict:
-        """The same verdict under a course's setting."""
+        """Return the same verdict under another setting for follow-through."""
         return replace(self, follow_through=follow_through)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {**vars(self), **{name: [dict(vars(case)) for case in getattr(self, name)] for name in CASES}}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Verdict:
-        """The inverse of `to_dict`."""
+        """Return the verdict from the output of `to_dict`."""
         cases = {name: tuple(CaseResult(**case) for case in values.get(name, ())) for name in CASES}
         return cls(**{**values, **cases, "notes": tuple(values.get("notes", ()))})
 
     @classmethod
     def without_points(cls, exercise: str, kind: Kind, points: float, message: str) -> Verdict:
-        """A verdict reached without judging any case: nothing arrived, time ran out, or the kernel died."""
+        """Return a verdict without any judged case: nothing was submitted, time ran out, or the kernel died."""
         return cls(exercise, kind, 0.0, points, message)

@@ -1,1 +1,1 @@
-"""What a notebook calls: check, hint, predict, rubric, progress, fit, device, seed."""
+"""Functions that a notebook calls: check, hint, predict, rubric, progress, fit, device, seed."""

@@ -1,4 +1,4 @@
-"""`check`: judge an answer here and now, or serve the judge when the notebook is being graded."""
+"""`check`: judge an answer in this process, or answer the judge's requests while the notebook is graded."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ from .unfinished import judged_early, said_of
 from .unwritten import speak_plainly
 from .vscode import work_beside_notebook
 
-speak_plainly()  # every notebook of the course imports `check`, in its first cell
+speak_plainly()  # at import, so in the notebook's first cell
 work_beside_notebook()
 compute_on_one_thread()
 watch_over_names()
 if in_notebook() and variable("NBGRADER_EXECUTION"):
-    keep_surroundings()  # a kernel of nbgrader's own, as Validate has one: ours have kept them before
+    keep_surroundings()  # a kernel of nbgrader's own (Validate)
 
 
 P = ParamSpec("P")
 _PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
-"""What a function returns, and nobody writes as an answer."""
+"""Types of values that a function may return and that are never an answer."""
 
 SECONDS = 20.0
-"""Processor time for the public checks of an exercise, three times that for a model. Grading takes as long."""
+"""Processor time in seconds for an exercise's public checks, three times that for a model. Grading takes as long."""
 
 last_checked: dict[str, tuple[Any, Verdict]] = {}
-"""By exercise, the answer that was checked last, and what came of it."""
+"""The answer that was checked last, and its verdict, by exercise."""
 
 
 class CheckFailed(AssertionError):
-    """The public checks of an exercise fail while nbgrader validates the notebook."""
+    """The public checks of an exercise fail under nbgrader's Validate."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the report alone, as there is nothing to learn from our lines."""
+        """Return the report alone as IPython's traceback, because the course's lines would not help a student."""
         return str(self).splitlines()
 
 
 def _completely(checks: Callable[P, None]) -> Callable[P, None]:
-    """Meets a call that lacks something, or gives too much, with what it takes."""
+    """Wrap `check` so that a call with missing or extra arguments raises an error that says what it takes."""
     takes = inspect.signature(checks)
 
     @wraps(checks)
@@ -81,7 +81,7 @@ def _completely(checks: Callable[P, None]) -> Callable[P, None]:
 
 def _what_it_takes(name: object) -> TypeError:
     if isinstance(name, str) and name:
-        key(name)  # which knows whether there is such an exercise
+        key(name)  # raises an error unless there is such an exercise
     whose = meant(name)
     written = whose if find_item(whose)[1].budget is None else "record.model"
     said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
@@ -90,16 +90,16 @@ def _what_it_takes(name: object) -> TypeError:
 
 @_completely
 def check(name: str, answer: Any) -> None:
-    """Checks `answer` for the exercise `name` with its public checks, and shows what was found.
+    """Check `answer` for the exercise `name` with its public checks, and show the result.
 
-    While a notebook is graded, the judge outside this process asks for the outputs instead. While nbgrader
-    validates, a failing check raises.
+    While a notebook is graded, the judge outside this process requests the outputs instead. While nbgrader
+    validates, a failing check raises an error.
 
     Raises:
         KeyError: no exercise has that name.
-        TypeError: one of the two is missing; `name` is none; or `answer` is none, but a name, a value, what `fit`
-            returned, or an object where a class is asked for.
-        TimeoutError: the answer does not end.
+        TypeError: an argument is missing; `name` is no name; or `answer` is a name, a value, what `fit` returned, or
+            an object instead of its class.
+        TimeoutError: the checks exceed their time limit.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = variable("COURSE_JUDGE")
@@ -116,14 +116,14 @@ def check(name: str, answer: Any) -> None:
     except TimeIsUp as stopped:
         said = f"The check was stopped after {seconds:g} seconds, at this line of yours. Does a loop never end?"
         raise slip(TimeoutError(said).with_traceback(stopped.__traceback__)) from None
-    except KeyboardInterrupt as stopped:  # a loop without an end: which, says the line that was running
+    except KeyboardInterrupt as stopped:  # probably an endless loop, at the line that ran
         stopped.args = ("You interrupted the check, at this line of yours.",)
-        raise slip(stopped)  # noqa: B904  # the same, and not another
+        raise slip(stopped)  # noqa: B904  # the same error with a new message
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
         prerequisite = failing_prerequisite(name, _made_of(answer), _standing(find_item(name)[0]), _written())
         verdict = with_prerequisite(verdict, prerequisite, key(name))
-    if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
+    if not isinstance(answer, nn.Module):  # a model may be large, and no other answer calls it
         last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
     known = read_progress().get(name, {})
@@ -136,8 +136,8 @@ def check(name: str, answer: Any) -> None:
 
 
 def _demand_an_answer(name: str, answer: Any) -> None:
-    """Tell a slip in the call itself from an answer that is wrong."""
-    cases = key(name).cases  # which knows whether there is such an exercise
+    """Raise TypeError for a mistake in the call itself, as opposed to a wrong answer."""
+    cases = key(name).cases  # raises an error unless there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
         given = f"Give check({name!r}, …) the model in it, record.model"
         raise slip(TypeError(f"this is the record of a training. {given}"))
@@ -152,7 +152,7 @@ def _demand_an_answer(name: str, answer: Any) -> None:
 
 
 def public_verdict(name: str, answer: Any) -> Verdict:
-    """The verdict of the public checks, judged in this process."""
+    """Judge an answer in this process with the public checks."""
     points = find_item(name)[1].points
     with as_examined(answer) as examined:
         verdict = judge(key(name), lambda script: run(script, examined.answer), points, _source(examined.answer))
@@ -160,7 +160,7 @@ def public_verdict(name: str, answer: Any) -> Verdict:
 
 
 def _standing(topic: Topic) -> dict[str, Verdict]:
-    """What came of a topic's answers that have not been written anew since they were checked; some are not written."""
+    """Return verdicts of a topic's answers: those unchanged since their check, and "missing" for unwritten ones."""
     now = vars(sys.modules["__main__"])
     unwritten = [item for item in topic.items if item.name in now and is_stub(_source(now[item.name]))]
     missing = {item.name: Verdict.without_points(item.name, "missing", item.points, "") for item in unwritten}
@@ -173,30 +173,30 @@ def _written() -> dict[str, str]:
 
 
 def _is_written(value: Any) -> bool:
-    """Whether it is a model, or a function or class that the notebook defines."""
+    """Return whether a value is a model, or a function or class that the notebook defines."""
     if isinstance(value, nn.Module):
         return True
     return (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == "__main__"
 
 
 def _made_of(answer: Any) -> str:
-    """The text of an answer; of a trained model, the names of the classes it was built from."""
+    """Return the text of an answer or, for a trained model, the names of the classes of its parts."""
     if isinstance(answer, nn.Module):
         return "\n".join(sorted({type(part).__name__ for part in answer.modules()}))
     return _source(answer)
 
 
 def _source(answer: Any) -> str:
-    """The text of a function, or of a class's methods: of a notebook's classes Python knows no more."""
+    """Return the source of a function, or of a class's methods. Python finds no more for a class in a notebook."""
     written = filter(inspect.isfunction, vars(answer).values()) if inspect.isclass(answer) else [answer]
     try:
         return "\n".join(dedent(inspect.getsource(part)) for part in written)
-    except Exception:  # noqa: BLE001 - whatever stands there was not written in a cell, or not as it stands
+    except Exception:  # noqa: BLE001 - the source is not from a cell, or has changed since
         return ""
 
 
 def _serve(address: str, name: str, answer: Any) -> bool:
-    """Answers the judge's scripts for `answer`; False when this check is not the one the judge waits for."""
+    """Run the judge's scripts for `answer`. Return False if the judge does not expect this check."""
     with as_examined(answer) as examined, socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         send(connection, {"ready": name})

@@ -1,6 +1,6 @@
-"""Checkpoints: a model's weights as safetensors, with the record of its training in the same file. No pickle.
+"""Save and load checkpoints: a model's weights and its training record in one safetensors file, without pickle.
 
-A path that is not whole begins beside the notebook.
+Relative paths start at the notebook's folder.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ MAX_BYTES = 512 * 2**20
 
 
 class Unfit(RuntimeError):
-    """There is no checkpoint, or it is not one of this model."""
+    """The checkpoint is missing, or it does not fit this model."""
 
 
 def save(path: Path, model: nn.Module, facts: dict[str, Any]) -> None:
-    """Writes the weights and the record, whole or not at all."""
+    """Write the weights and the record atomically."""
     made = {name: value for name, value in _tensors(model).items() if not is_lazy(value)}
     state = {plain_name(name): value.detach().cpu().contiguous().clone() for name, value in made.items()}
     content = safetensors.torch.save(state, metadata={"record": json.dumps(facts)})
@@ -34,10 +34,10 @@ def save(path: Path, model: nn.Module, facts: dict[str, Any]) -> None:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The record in a checkpoint; empty when it holds none that can be read.
+    """Return the record in a checkpoint, or an empty dict if it has no readable one.
 
     Raises:
-        Unfit: there is no such file, or it is no checkpoint.
+        Unfit: the file is missing, or is no checkpoint.
     """
     place = _found(path)
     try:
@@ -51,7 +51,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def load_into(model: nn.Module, path: Path) -> None:
-    """Copies the weights in `path` into `model`.
+    """Copy the weights in `path` into `model`.
 
     Raises:
         Unfit: the file is missing, broken, or holds weights of another model (the message says which).
@@ -71,11 +71,11 @@ def load_into(model: nn.Module, path: Path) -> None:
             shapes = f"{tuple(weights[name].shape)} in the file and {tuple(value.shape)} in the model"
             raise Unfit(f"{path} belongs to another model, because {name} has shape {shapes}")
     renamed = {name: weights[plain_name(name)] for name in _tensors(model)}
-    model.load_state_dict(renamed, strict=False)  # what is there besides is no tensor
+    model.load_state_dict(renamed, strict=False)  # the other entries are no tensors
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
-    """The tensors in a model's state; a module may keep other things there, too."""
+    """Return the tensors in a model's state. A module may store other things there, too."""
     return {name: value for name, value in model.state_dict().items() if isinstance(value, Tensor)}
 
 

@@ -1,9 +1,9 @@
-"""The course as a map: the topics from top to bottom beside a rail that shows what leads to what.
+"""Draw the course as a map: topics from top to bottom beside a rail, whose lines lead from each topic to later ones.
 
-Where the course has both volumes, each begins with its title. Where it has all our topics, dots of three colours show
-the paths for six weeks.
+In a course with both volumes, each begins with its title. In a course with all of our topics, dots of three colours
+show the paths for six weeks.
 
-Drawn as HTML, which takes the page's own colours and tells how far each notebook is.
+The map is HTML in the page's own colours, and shows the progress in each notebook.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .display import plain
 from .standing import Standing, goes_on, on_path
 
 ROW, LANE, MARGIN = 46, 26, 17
-"""Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
+"""Pixels between topics, between lanes of the rail, and between the edge and the first lane."""
 HEADING = 40
-"""Pixels that the title of a volume takes."""
+"""Height in pixels of a volume's title."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
 DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
-"""Colours that stand out from white and from black alike. `DOTS` are those of the paths, by name."""
+"""Colours of the paths' dots by name, readable on white and on black."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A topic's place on the map: its row, the lane of the rail it stands at, and the ways that lead there.
+    """A topic's place on the map: its row, its lane of the rail, and the ways that lead there.
 
-    `y` is the middle of its row in pixels, and `opens` the volume whose title stands above it.
+    `y` is the middle of its row in pixels, and `opens` the volume whose title is above it.
     """
 
     topic: Topic
@@ -44,7 +44,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Way:
-    """A way from the row `start` to a stop in the row `end`, by a lane that no other stop stands on in between."""
+    """A way from the row `start` to a stop in the row `end`, along a lane without other stops in between."""
 
     start: int
     end: int
@@ -52,11 +52,11 @@ class Way:
 
 
 def stops(topics: Sequence[Topic]) -> list[Stop]:
-    """The places of `topics`, which are in syllabus order.
+    """Return the places of `topics`, which are in syllabus order.
 
-    Of the ways between them, those that a longer way covers are left out. A topic stays on the lane of one it comes
-    from, if nobody else went on there; otherwise it takes the first lane on which nothing is under way. A way keeps to
-    the lane of one of its ends, or further out where stops stand on that.
+    A way that a longer chain of ways covers is left out. A topic keeps the lane of one that leads to it, if no other
+    topic has continued there. Otherwise it takes the first lane that is free. A way uses the lane of one of its ends,
+    or one further out if there are stops on that.
     """
     rows = {topic.name: row for row, topic in enumerate(topics)}
     before = _without_shortcuts([[rows[other.name] for other in foundations(topic, topics)] for topic in topics])
@@ -81,14 +81,14 @@ def stops(topics: Sequence[Topic]) -> list[Stop]:
 
 
 def _openings(topics: Sequence[Topic]) -> dict[int, Volume]:
-    """The rows above which the title of a volume stands; none where the course has topics of one volume only."""
+    """Return volumes by the row above which their titles go, or nothing if all topics are of one volume."""
     volumes = volumes_of(topics)
     rows = {next(row for row, topic in enumerate(topics) if volume.holds(topic)): volume for volume in volumes}
     return rows if len(volumes) > 1 else {}
 
 
 def _is_clear(placed: Sequence[Stop], lane: int, start: int, end: int) -> bool:
-    """Whether between two rows nothing stands on a lane, and nothing is under way there."""
+    """Return whether a lane has no stop and no way between two rows."""
     under_way = (way for stop in placed for way in stop.ways if way.lane == lane)
     return not any(stop.lane == lane for stop in placed[start + 1 : end]) and not any(
         max(way.start, start) + 1 < min(way.end, end) for way in under_way
@@ -115,13 +115,13 @@ def _height(placed: Sequence[Stop]) -> int:
 
 
 def rail_width(placed: Sequence[Stop]) -> int:
-    """Pixels that the rail takes."""
+    """Return the width of the rail in pixels."""
     lanes = [stop.lane for stop in placed] + [way.lane for stop in placed for way in stop.ways]
     return MARGIN + _across(max(lanes, default=0))
 
 
 def _ways(placed: Sequence[Stop]) -> str:
-    """The ways between stops as SVG paths: one leaves for its lane at once, and joins its stop's at the end."""
+    """Draw the ways between stops as SVG paths: each turns into its lane at once, and to its stop at the end."""
     paths = []
     for stop in placed:
         x, y = _point(stop)
@@ -134,7 +134,7 @@ def _ways(placed: Sequence[Stop]) -> str:
 
 
 def _station(stop: Stop, standing: Standing, ground: str) -> str:
-    """A stop as SVG: an empty ring, an arc as long as what passes, or a full circle with a tick."""
+    """Draw a stop as SVG: an empty ring, an arc for the share that passes, or a full circle with a tick."""
     x, y = _point(stop)
     colour = DONE if standing.done else RAIL
     inside = f' style="fill:{DONE if standing.done else ground}"'
@@ -162,9 +162,9 @@ def html(
     links: Mapping[str, str],
     path: StudyPath | None = None,
 ) -> str:
-    """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook.
+    """Return the map for a notebook's output, with each topic's progress and a link to its notebook if there is one.
 
-    A chosen `path` leads from one of its topics to the next, and its dots are the only ones.
+    A chosen `path` connects only its own topics, and only its dots are shown.
     """
     told = _headline(topics, standings, links, path)
     if path is None and paths_through(topics):
@@ -181,7 +181,7 @@ def rows_beside_rail(
     links: Mapping[str, str],
     path: StudyPath | None = None,
 ) -> str:
-    """Return the map without its headline, as HTML: the topics one below the other, beside the rail."""
+    """Return the map without its headline, as HTML: one topic below the other, beside the rail."""
     placed = stops(topics)
     height, width, paths = _height(placed), rail_width(placed), (path,) if path else paths_through(topics)
     ground = "var(--jp-layout-color0, Canvas)"
@@ -195,7 +195,7 @@ def rows_beside_rail(
 
 
 def _lists(placed: Sequence[Stop], rows: Sequence[str]) -> str:
-    """The rows as lists, one for each volume below its title, or one in all."""
+    """Return the rows as HTML lists, one for each volume below its title, or one in all."""
     starts = sorted({0, *(stop.row for stop in placed if stop.opens is not None)})
     return "".join(
         f'{_title(placed[start].opens)}<ul style="list-style:none;margin:0;padding:0">{"".join(rows[start:end])}</ul>'
@@ -262,7 +262,7 @@ def _headline(
 
 
 def text(topics: Sequence[Topic], standings: Mapping[str, Standing], path: StudyPath | None = None) -> str:
-    """The map as lines of text, of a chosen path its topics alone, in its order; below it the headline."""
+    """Return the map as plain text, with only the topics of a chosen path in its order, and the headline below."""
     along = on_path(topics, path)
     width = max((len(topic.title) for topic in along), default=0)
     lines = []

@@ -1,4 +1,4 @@
-"""The progress of a training: a bar and the loss curve, redrawn a few times a second where there is a notebook."""
+"""Show a training's progress: a progress bar and the loss curve, redrawn a few times a second in a notebook."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..surroundings import variable
 from .display import in_notebook, show
 
 EVERY = 0.3
-"""Seconds between two pictures."""
+"""Seconds between two drawings."""
 _WIDTH, _HEIGHT, _LEFT = 420, 90, 58
-"""The picture's size, and where its curve begins: right of a number as long as 0.000154."""
+"""The drawing's size, and the left edge of its curve, which leaves room for a number as long as 0.000154."""
 
 
 class Curve:
-    """Draws one training's bar and losses; quiet while a notebook is graded."""
+    """The progress bar and losses of one training, without output while a notebook is graded."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -27,11 +27,11 @@ class Curve:
         self._handle: Any = None
 
     def due(self) -> bool:
-        """Whether it is time for the next picture."""
+        """Return whether it is time for the next drawing."""
         return self._live and time.monotonic() >= self._next
 
     def draw(self, done: float, losses: Sequence[float], words: str = "") -> None:
-        """Draws the bar at `done` (0 to 1) and the curve of `losses`."""
+        """Draw the bar at `done` (0 to 1) and the curve of `losses`."""
         self._next = time.monotonic() + EVERY
         html = picture(self.name, done, losses, words)
         text = words or f"{self.name}: {min(done, 1):.0%}"
@@ -41,7 +41,7 @@ class Curve:
             self._handle.update({"text/html": html, "text/plain": text}, raw=True)
 
     def finish(self, done: float, losses: Sequence[float], words: str) -> None:
-        """Draws the last picture, or prints one line where there is no notebook."""
+        """Draw the final state, or print one line outside a notebook."""
         if self._live:
             self.draw(done, losses, words)
         elif not self._quiet:
@@ -49,7 +49,7 @@ class Curve:
 
 
 def picture(name: str, done: float, losses: Sequence[float], words: str = "") -> str:
-    """The bar and the curve as an HTML fragment."""
+    """Return the bar and the curve as an HTML fragment."""
     percent = max(0.0, min(done, 1.0)) * 100
     caption = words or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
     label = f"training loss, {percent:.0f} percent of the budget used"
@@ -88,6 +88,6 @@ def _line(losses: Sequence[float]) -> str:
 
 
 def _averaged(values: Sequence[float], most: int) -> list[float]:
-    """At most `most` means of neighbouring values."""
+    """Return at most `most` means of neighbouring values."""
     size = -(-len(values) // most)
     return [sum(values[i : i + size]) / len(values[i : i + size]) for i in range(0, len(values), size)]

@@ -1,6 +1,6 @@
-"""The folder `.course/` beside a notebook, in which the course remembers a student's progress.
+"""Store a student's progress in the folder `.course/` beside a notebook.
 
-A folder that cannot be written is fine: then it is remembered for this process only.
+If the folder cannot be written, this process keeps the progress in memory.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _NUMBER = Path(".course", "number.json")
 _PATH = Path(".course", "path.json")
 _GRADES = Path(".course", "grades.json")
 _unwritten: dict[str, Any] = {}
-"""What could not be written, by the whole path of its file: newer than what that file may hold."""
+"""Values that could not be written, by absolute path. They are newer than the content of the file."""
 
 
 def working_folder() -> Path:
-    """The folder this process works in; an empty path where it was deleted meanwhile."""
+    """Return the working folder of this process, or an empty path if it was deleted."""
     try:
         return Path.cwd()
     except OSError:
@@ -31,41 +31,41 @@ def working_folder() -> Path:
 
 
 def read_progress(folder: Path = Path()) -> dict[str, dict[str, Any]]:
-    """What is known of each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`.
+    """Return the facts about each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`.
 
-    `folder` is the notebook's, by default the one this process works in. `passed_at`, `predicted_at` and `met_at` are
-    times as `now` writes them, which what an earlier version kept lacks.
+    `folder` is the notebook's, by default the working folder. `passed_at`, `predicted_at` and `met_at` are times in the
+    form of `now`. Files of earlier versions lack them.
     """
     return _tables(folder / _PROGRESS)
 
 
 def note(name: str, **facts: Any) -> None:
-    """Adds facts to what is known of an exercise."""
+    """Add facts about an exercise."""
     progress = read_progress()
     progress[name] = {**progress.get(name, {}), **facts}
     _write(_PROGRESS, progress)
 
 
 def read_grades(folder: Path) -> dict[str, dict[str, Any]]:
-    """What `course grade` gave the notebooks in a folder: `{"03_rnn": {"score": 25, "points": 26, "at": …}}`.
+    """Return the grades of `course grade` for a folder's notebooks: `{"03_rnn": {"score": 25, "points": 26, "at": …}}`.
 
-    `earned` has the points of each exercise.
+    `earned` holds the points of each exercise.
     """
     return _tables(folder / _GRADES)
 
 
 def keep_grade(folder: Path, topic: str, **facts: Any) -> None:
-    """Keep what `course grade` gave a topic's notebook in `folder`, and when, in place of an earlier grade."""
+    """Store the grade from `course grade` for a topic's notebook in `folder`, with the time, over an earlier grade."""
     _write(folder / _GRADES, {**read_grades(folder), topic: {**facts, "at": now()}})
 
 
 def now() -> str:
-    """Return the present time in ISO 8601 with its time zone, such as `2026-11-28T14:05:00+01:00`."""
+    """Return the current time in ISO 8601 with its time zone, such as `2026-11-28T14:05:00+01:00`."""
     return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def folder_number() -> int:
-    """A number drawn once for this folder: reruns repeat themselves, and two people's folders differ."""
+    """Return a random number that is drawn once for this folder, so reruns repeat but two students' folders differ."""
     given = variable("COURSE_NUMBER")
     if given.isdigit():
         return int(given)
@@ -78,13 +78,13 @@ def folder_number() -> int:
 
 
 def chosen_path(home: Path = Path()) -> str:
-    """Return the name of the path that was chosen in `home`, the folder of the map; empty where none was."""
+    """Return the name of the path chosen in `home`, the folder of the map, or an empty string."""
     kept = _read(home / _PATH)
     return kept if isinstance(kept, str) else ""
 
 
 def choose_path(name: str, home: Path = Path()) -> bool:
-    """Remember the path of that name, or none where the name is empty; return whether a file could be written."""
+    """Store the name of the chosen path, or an empty one. Return whether the file could be written."""
     return _write(home / _PATH, name)
 
 
@@ -95,7 +95,7 @@ def _tables(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _read(path: Path) -> Any:
-    """What was written to the file, or would have been; None where that is nothing, or nothing that can be read."""
+    """Return the content of a file, or the value that could not be written to it. None if there is no readable one."""
     place = _place(path)
     if str(place) in _unwritten:
         return _unwritten[str(place)]
@@ -117,5 +117,5 @@ def _write(path: Path, value: Any) -> bool:
 
 
 def _place(path: Path) -> Path:
-    """The whole path of a file beside the notebook."""
+    """Return the absolute path of a file beside the notebook."""
     return working_folder() / beside_notebook(path)

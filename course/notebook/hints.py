@@ -1,4 +1,4 @@
-"""`hint`: the next hint of an exercise or of a written question, one each time, and where a solution is shown."""
+"""`hint`: show the next hint for an exercise or a written question, and after the last how to see a solution."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .keys import answer_key, called, key, passed_over
 
 
 def hint(name: str) -> None:
-    """Shows the next hint for the exercise or the written question `name`.
+    """Show the next hint for the exercise or written question `name`.
 
-    The last one says how to see a solution, and after it the first one comes again.
+    With the last one it says how to see a solution. After that it begins again with the first one.
 
     Raises:
         KeyError: no exercise has that name.
@@ -43,7 +43,7 @@ def hint(name: str) -> None:
 
 
 def _after_the_last(name: str) -> str:
-    """Return a sentence on how to see a solution, or whom to ask where the edition of a class holds none."""
+    """Return a sentence on how to see a solution, or whom to ask if a class's edition contains none."""
     if find_spec("course.hidden") is not None:
         return f"This was the last one. In a terminal, `course solution {name}` shows a solution once you have tried"
     return "This was the last one. This edition of the course holds no solutions, so show your attempt to an instructor"

@@ -1,7 +1,7 @@
-"""One digest of all that a training is made of, so that `fit` knows whether it would train the same model again.
+"""Compute a digest of everything a training depends on, so that `fit` knows whether it would train the same model.
 
-Counted are a function's text and defaults, and whatever it names of the notebook: functions, classes, numbers, tensors.
-It is the same with every Python, so that weights trained on Colab count at home.
+It covers a function's text and defaults, and the functions, classes, numbers and tensors of the notebook that it names.
+It does not depend on the version of Python, so weights trained on Colab count at home.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class _Untold(Exception):
-    """There is something whose content cannot be told."""
+    """The content of an object cannot be determined."""
 
 
 def ingredients(things: Iterable[Any]) -> str:
-    """Return the digest of `things`, functions and classes; empty where they rest on something that cannot be told."""
+    """Return the digest of functions and classes, or an empty string if they depend on objects of unknown content."""
     seen: set[int] = set()
     try:
         parts = [part for thing in things for part in _parts(thing, seen)]
-    except Exception:  # noqa: BLE001 - whatever the notebook holds may raise from anything it is asked
+    except Exception:  # noqa: BLE001 - a notebook's objects may raise any error
         return ""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -49,7 +49,7 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, ModuleType):
         yield thing.__name__
     elif isinstance(thing, torch.device | torch.no_grad | torch.enable_grad | torch.inference_mode):
-        yield type(thing).__name__  # where it computes, and what `@torch.no_grad()` keeps
+        yield type(thing).__name__  # devices, and the objects of decorators like `@torch.no_grad()`
     elif isinstance(thing, set | frozenset):
         yield from sorted("\0".join(_parts(one, seen)) for one in thing)
     elif isinstance(thing, list | tuple | dict):
@@ -74,7 +74,7 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _written(thing: Any, seen: set[int]) -> Iterator[str]:
-    """The parts of a class or function of the notebook's own."""
+    """Yield the parts of a class or function that the notebook defines."""
     if isinstance(thing, type):
         own = {name: value for name, value in vars(thing).items() if _is_own(name, value)}
         yield from _parts((thing.__bases__, own), seen)
@@ -91,12 +91,12 @@ def _written(thing: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _is_own(name: str, value: Any) -> bool:
-    """Whether a class's attribute was written there; what Python adds differs from one Python to another."""
+    """Return whether a class's author wrote an attribute. Those that Python adds depend on its version."""
     return not name.startswith("__") or (isinstance(value, FunctionType) and not name.startswith("__annotate"))
 
 
 def _text(code: CodeType) -> list[str]:
-    """The text of a function, layout and comments ignored: of lambdas, all that begin in its line."""
+    """Return a function's text without layout and comments. For a lambda, return all that begin in its line."""
     tree = parsed("".join(linecache.getlines(code.co_filename)))
     nodes = (node for node in (ast.walk(tree) if tree else ()) if isinstance(node, _DEFINITIONS))
     found = [written_out(node) for node in nodes if _begins(node) == code.co_firstlineno]
@@ -106,12 +106,12 @@ def _text(code: CodeType) -> list[str]:
 
 
 def _begins(node: Any) -> int:
-    """The line of a definition as Python counts it: its first decorator's."""
+    """Return the first line of a definition as Python counts it, including decorators."""
     return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
 
 
 def _globals_of(code: CodeType) -> set[str]:
-    """The global names that a function's code reads, and that of the functions in it."""
+    """Return the global names that a function's code reads, including nested functions."""
     read = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return read.union(*map(_globals_of, inner))

@@ -1,4 +1,4 @@
-"""Find the key of an exercise: made from the hidden tests where they are installed, else read from an answer key."""
+"""Find the key of an exercise: made from the hidden tests if installed, else read from an answer key file."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ KEYS = Path(__file__).parent.parent / "keys"
 
 
 def key(name: str) -> Key:
-    """The public part of the key of an exercise.
+    """Return the public part of an exercise's key.
 
     Raises:
-        TypeError: `name` is no text: something else was given first.
-        Unknown: there is no such exercise; the message says which come near.
+        TypeError: `name` is not a string, so another argument came first.
+        Unknown: there is no such exercise. The message names similar ones.
     """
     return cached_key(called(name)[1].name)
 
 
 def called(name: str) -> tuple[Topic, Item]:
-    """The topic and the item of that name.
+    """Return the topic and the item of a name.
 
     Raises:
-        TypeError: `name` is no text: something else was given first.
-        Unknown: there is no such item; the message says which come near.
+        TypeError: `name` is not a string, so another argument came first.
+        Unknown: there is no such item. The message names similar ones.
     """
     if not isinstance(name, str):
         such = meant(name)
@@ -46,14 +46,14 @@ def called(name: str) -> tuple[Topic, Item]:
 
 
 def meant(given: object) -> str:
-    """The exercise that `given` names, or is called as; where there is none, the first, for an example."""
+    """Return the exercise that `given` names, or whose name it has as `__name__`, or the first one as an example."""
     name, names = getattr(given, "__name__", given), [item.name for topic in TOPICS for item in topic.items]
     return name if isinstance(name, str) and name in names else names[0]
 
 
 @cache
 def cached_key(name: str) -> Key:
-    """Make or read the key of an exercise, once a process."""
+    """Make or read the key of an exercise, and cache it in this process."""
     topic, item = find_item(name)
     if item.kind == "question":
         raise slip(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
@@ -64,7 +64,7 @@ def cached_key(name: str) -> Key:
 
 
 def passed_over(topic: Topic) -> str:
-    """What to say where a notebook is graded and calls for another topic, whose key its kernel lacks; else nothing."""
+    """Return a message if a graded notebook checks another topic's exercise, whose key its kernel lacks, or nothing."""
     graded = variable("NBGRADER_EXECUTION") == "autograde"
     if not graded or find_spec("course.hidden") is not None or (KEYS / f"{topic.name}.key").exists():
         return ""
@@ -73,10 +73,10 @@ def passed_over(topic: Topic) -> str:
 
 @cache
 def answer_key(topic: str) -> AnswerKey:
-    """The answer key of a topic, as an edition without hidden tests holds it.
+    """Return the answer key of a topic from its file, as an edition without hidden tests holds it.
 
     Raises:
-        Unknown: its file is missing.
+        Unknown: the file is missing.
     """
     path = KEYS / f"{topic}.key"
     if not path.exists():

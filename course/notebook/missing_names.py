@@ -1,7 +1,7 @@
-"""Names that a cell asks for before the cell that makes them has run, as in a kernel that has just started.
+"""Say which cell to run first if a cell uses a name that no executed cell has made, as after a kernel restart.
 
-The notebook's file tells which cell makes a name. Without the file, as on Colab, the cell has to be one of the course's
-own, which asks for nothing else. Any other missing name may be a slip, whose error shows whole.
+The notebook's file shows which cell makes a name. Without the file, as on Colab, the failing cell must call a function
+of the course, because those use only names from earlier cells. Other missing names may be typos, shown in full.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .overwritten import calls_in
 
 
 def what_to_run_first(error: BaseException, tb: TracebackType | None, cell: str) -> list[str]:
-    """Say which cell makes the name that `cell` lacks; nothing for other errors, or where no cell may make it."""
+    """Say which cell makes the name that `cell` lacks. Empty for other errors, or if no cell makes it."""
     while tb is not None and tb.tb_next is not None:
         tb = tb.tb_next
     name = getattr(error, "name", None)
@@ -27,14 +27,14 @@ def what_to_run_first(error: BaseException, tb: TracebackType | None, cell: str)
         return [f"`{name}` does not exist yet. Run the cell that makes it first, and let it finish."]
     above = cells[: cells.index(cell)] if cell in cells else cells
     made = [found[name].split("\n")[0] for found in map(definitions, above) if name in found]
-    in_a_function = not tb.tb_frame.f_code.co_name.startswith("<")  # which hardly means another cell's variable
+    in_a_function = not tb.tb_frame.f_code.co_name.startswith("<")  # a function rarely uses another cell's variable
     if not made or (in_a_function and not made[-1].startswith(("def ", "async def ", "class "))):
         return []
     return [f"`{name}` does not exist yet. Run the cell with this line first, and let it finish.", f"    {made[-1]}"]
 
 
 def _code_cells() -> list[str]:
-    """The code in the notebook's file; of several notebooks beside each other, those that can be read, in a row."""
+    """Return the code cells in the notebook's file. If there are several notebooks, join those that can be read."""
     found: list[str] = []
     for notebook in sorted(beside_notebook(Path()).glob("*.ipynb")):
         try:

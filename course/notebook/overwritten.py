@@ -1,6 +1,6 @@
-"""What a notebook's cells call of the course, and a note below a cell whose call meant something else.
+"""Find calls of the course's functions in a cell, and warn if a name no longer means the course's function.
 
-A name such as `check` or `fit` may have been given to a value of the student's.
+A student may assign a value to a name such as `check` or `fit`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ CALLED = {
     "predict": "nothing was asked",
     "rubric": "no criteria were shown",
 }
-"""The functions of the course that take the name of an exercise, a question or a prediction; what lacks without one."""
+"""Functions of the course that take the name of an item or prediction, with the effect of an overwritten one."""
 
 
 def watch_over_names() -> None:
-    """Have this notebook's kernel say after a cell that called such a function that the name means something else.
+    """Register a hook that warns after a cell whose call of such a function meant something else.
 
     Nothing changes outside a notebook, or under nbgrader.
     """
@@ -43,7 +43,7 @@ def watch_over_names() -> None:
 
 
 def calls_in(source: str) -> list[str]:
-    """The functions that a cell calls for something that the course has: `["fit"]` for `fit("rnn_task", …)`."""
+    """Return the course's functions that a cell calls for a known name: `["fit"]` for `fit("rnn_task", …)`."""
     calls = (node for node in ast.walk(parsed(source) or ast.Module([], [])) if isinstance(node, ast.Call))
     return sorted({node.func.id for node in calls if isinstance(node.func, ast.Name) and _is_of_the_course(node)})
 
@@ -56,7 +56,7 @@ def _is_of_the_course(call: ast.Call) -> bool:
 
 
 def overwritten(name: str, names: dict[str, Any]) -> str:
-    """What to say of a function after a cell that called it ran; nothing where its name is still the course's."""
+    """Return a warning about a function that a cell called, or nothing if its name still means the course's."""
     if name not in names:
         return f"The name `{name}` is gone from this notebook. Run its first code cell again, which imports it."
     own = names[name]

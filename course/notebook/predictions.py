@@ -1,4 +1,4 @@
-"""`predict`: what will the next cell show? The question, its choices, and a reply to the chosen one."""
+"""`predict`: ask what the next cell will show, with choices and a reply to each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLE = f"""<style>
 .widget-vbox .course-choices,
 .jp-OutputArea-child:has(+ .jp-OutputArea-child .{_BUTTONS}) .course-choices {{ display: none; }}
 </style>"""
-"""The choices are buttons of several lines. The list of choices shows only where no buttons follow the question."""
+"""Style of the choice buttons. The list of choices appears only if no buttons follow the question."""
 
 _BOX = (
     "border-left:4px solid #8a63c9;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;color:inherit;"
@@ -36,7 +36,7 @@ _BOX = (
 
 
 def predict(name: str, choice: str = "") -> None:
-    """Ask what the next cell will show, or reply to a choice. It earns no points, and is remembered in `.course/`.
+    """Ask what the next cell will show, or reply to a choice. It earns no points. `.course/` stores the choice.
 
     Args:
         name: of the prediction, such as `"scores_without_scaling"`.
@@ -66,13 +66,13 @@ def predict(name: str, choice: str = "") -> None:
 
 
 def remembered(name: str) -> str:
-    """The letter that was chosen first for a prediction, or nothing."""
+    """Return the letter of the first choice for a prediction, or an empty string."""
     chosen = choice_in(read_progress().get(name, {}))
     return chosen if chosen in LETTERS else ""
 
 
 def _remember(asked: Prediction, letter: str) -> None:
-    """Keep the first choice: a later one was made with the reply in view."""
+    """Store the first choice only, because later ones are made after reading the reply."""
     if not remembered(asked.name):
         note(asked.name, predicted=letter, predicted_at=now())
 
@@ -96,7 +96,7 @@ def _topic_of(name: str) -> Topic:
 
 
 def _show_buttons(asked: Prediction, chosen: str) -> None:
-    """Show the question, a button for each choice, and below them the reply to the one that was chosen."""
+    """Show the question, a button for each choice, and below them the reply to the chosen one."""
     import ipywidgets as widgets
     from IPython.display import display
 

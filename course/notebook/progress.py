@@ -1,4 +1,4 @@
-"""`progress`: the notebook's exercises at a glance; in the course's home notebook, the whole course as a map."""
+"""`progress`: list the notebook's exercises or, in the course's home notebook, show the whole course as a map."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _COLOURS = {"passed": "#2e9e5b", "none": "#7a7f87", "open": "#d1493f"}
 
 
 def progress(topic: str | None = None, path: str | None = None) -> None:
-    """Shows how far the exercises of `topic` (`"03_rnn"`) are; without one, of the notebook's own topic.
+    """Show the progress in the exercises of `topic` (`"03_rnn"`), by default those of the notebook's own topic.
 
-    In a folder that holds the course's notebooks, each in a folder of its own, it shows the map of them all. While a
-    notebook is graded, it shows nothing, as what `check` noted is on the student's machine.
+    In a folder that contains the folders of the course's notebooks, show the map of them all. While a notebook is
+    graded, show nothing, because the notes of `check` are on the student's machine.
 
-    `path` (`"language"`) chooses a path through the course for the map, which remembers it; `""` chooses none.
+    `path` (`"language"`) chooses a path through the course for the map, which stores it. `""` chooses none.
 
     Raises:
         KeyError: no topic or path has that name.
@@ -61,7 +61,7 @@ def progress(topic: str | None = None, path: str | None = None) -> None:
 
 
 def _choose(name: str, has_map: bool) -> None:
-    """Remember the path of that name for the map of the course."""
+    """Store the name of the path for the map of the course."""
     if not has_map:
         raise slip(RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page."))
     try:
@@ -79,7 +79,7 @@ def _called(name: str) -> Topic:
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:
-    """The topic whose notebook lies in the working folder; else the one most of whose exercises were checked."""
+    """Return the topic whose notebook is in the working folder, or else the one with the most checked exercises."""
     folder = working_folder().name
     beside = [topic for topic in TOPICS if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
     if len(beside) == 1:
@@ -90,7 +90,7 @@ def _own_topic(known: dict[str, Any]) -> Topic | None:
 
 
 def _grade(topic: Topic, folder: Path) -> list[str]:
-    """What `course grade` gave the notebook, and when, in a sentence; nothing where it gave nothing."""
+    """Return a sentence with the grade from `course grade` and its time, or nothing if there is none."""
     grade = grade_of(topic, folder)
     if grade is None:
         return []
@@ -98,7 +98,7 @@ def _grade(topic: Topic, folder: Path) -> list[str]:
 
 
 def _what_comes_next(topic: Topic, home: Path) -> str:
-    """The notebook that follows on the chosen path, with a link to it in HTML where it lies beside this one."""
+    """Return the next notebook on the chosen path, with a link to it in HTML if it is beside this one."""
     path = path_chosen_in(home)
     where, after = f" on the path {path.title.lower()}" if path else "", next_after(topic, path)
     if after is None:

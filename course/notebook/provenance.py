@@ -1,6 +1,6 @@
-"""Digests of the functions and classes that a model was trained with.
+"""Compute digests of the functions and classes with which a model was trained.
 
-`fit` keeps them in the checkpoint, so that handing in can tell a model that was trained before its code was changed.
+`fit` stores them in the checkpoint, so `course submit` can warn if code was changed after the training.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from ..source import parsed
 
 
 def digests(source: str) -> dict[str, str]:
-    """A digest of each function and class that `source` defines, comments and layout ignored; none of broken code.
+    """Return a digest of each function and class in `source`, without comments and layout, or none for broken code.
 
-    It is the same with every Python: who trains on Colab hands in to somebody with another one.
+    The digests do not depend on the version of Python, which may differ between Colab and the grader.
     """
     tree = parsed(source)
     defined = (node for node in (tree.body if tree else ()) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
     try:
         return {node.name: hashlib.sha256(written_out(node).encode()).hexdigest()[:16] for node in defined}
-    except RecursionError:  # nested so deeply that only some Pythons read it
+    except RecursionError:  # too deeply nested for some versions of Python
         return {}
 
 
 def written_out(node: ast.AST) -> str:
-    """Return the text of a definition, the same with every Python, layout and comments ignored."""
+    """Return the text of a definition without layout and comments, the same in every version of Python."""
     return ast.unparse(_FormattedAsTuples().visit(node))
 
 
 class _FormattedAsTuples(ast.NodeTransformer):
-    """Formatted text as a tuple of its parts: which quotes stand around it depends on the Python, as do empty parts."""
+    """A transformer of f-strings into tuples. Versions of Python differ in the quotes and empty parts of f-strings."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)
@@ -46,7 +46,7 @@ class _FormattedAsTuples(ast.NodeTransformer):
 
 
 def defined(sources: Iterable[str]) -> dict[str, set[str]]:
-    """The digests of all that some cells define, by name: what is defined twice has two."""
+    """Return the digests of all definitions in some cells, by name. A name defined twice has two digests."""
     code: dict[str, set[str]] = {}
     for source in sources:
         for name, digest in digests(source).items():
@@ -55,14 +55,14 @@ def defined(sources: Iterable[str]) -> dict[str, set[str]]:
 
 
 def outdated(trained: Any, code: Mapping[str, set[str]]) -> tuple[list[str], list[str]]:
-    """Of the code that a model was `trained` with, by its record, what has changed since, and what is gone."""
+    """Compare a model's record of its code with the current `code`. Return the changed names and the missing ones."""
     kept = trained.items() if isinstance(trained, dict) else ()
     changed = [name for name, digest in kept if name in code and digest not in code[name]]
     return changed, [name for name, _ in kept if name not in code]
 
 
 def code_of(things: Iterable[Any]) -> dict[str, str]:
-    """The digests of those of `things`, functions and classes, that were written in the notebook itself."""
+    """Return the digests of those functions and classes that the notebook itself defines."""
     found: dict[str, str] = {}
     for thing in things:
         name = getattr(thing, "__qualname__", "")
@@ -74,7 +74,7 @@ def code_of(things: Iterable[Any]) -> dict[str, str]:
 
 
 def _file(thing: Any) -> str:
-    """The file, or the cell, that a function or the methods of a class were written in."""
+    """Return the file or cell in which a function or the methods of a class were written."""
     parts = vars(thing).values() if isinstance(thing, type) else (thing,)
     codes = (getattr(part, "__code__", None) for part in parts)
     return next((code.co_filename for code in codes if code is not None), "")

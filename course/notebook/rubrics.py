@@ -1,4 +1,4 @@
-"""`rubric`: what a good answer to a written question meets, for whoever wrote one, and a note of what it met."""
+"""`rubric`: show the criteria of a written question for self-assessment, and store which ones the answer meets."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .keys import answer_key, called
 from .slip import slip
 
 LETTERS = "abcd"
-"""What criteria are called."""
+"""Labels of the criteria."""
 
 
 def rubric(name: str, met: str | None = None) -> None:
-    """Show the criteria of the written question `name`, or note which of them your answer meets. It earns no points.
+    """Show the criteria of the written question `name`, or store which of them your answer meets. It earns no points.
 
-    They are the course's own, and never those by which an instructor grades. While a notebook is graded, nothing shows.
+    They are the course's own criteria and not the instructor's. While a notebook is graded, nothing is shown.
 
     Args:
         name: of the question, such as `"self_attention_question"`.
@@ -51,7 +51,7 @@ def _note(name: str, criteria: Sequence[str], met: str) -> None:
 
 
 def _show_boxes(name: str, criteria: Sequence[str], marked: str | None) -> None:
-    """Show the criteria, and below them a box to tick for each."""
+    """Show the criteria, and below them a checkbox for each."""
     import ipywidgets as widgets
     from IPython.display import display
 
@@ -86,7 +86,7 @@ def _criteria(name: str) -> tuple[str, ...]:
 
 
 def _letters(name: str, met: object, known: str) -> str:
-    """The letters in `met`, each once and in order; spaces and commas may stand between them."""
+    """Return the letters in `met`, sorted and without repetition. Spaces and commas may separate them."""
     given = {letter for letter in met.lower() if letter not in " ,"} if isinstance(met, str) else {repr(met)}
     if unknown := sorted(given - {*known}):
         which = f"Give letters from a to {known[-1]}, such as 'ac'"
@@ -102,7 +102,7 @@ _CODE = '<code style="background:none;color:inherit">'
 
 
 def _html(name: str, criteria: Sequence[str], noted: str | None) -> str:
-    """The criteria, folded until something was noted; each of its lines is a line of the text, too."""
+    """Return the criteria as HTML, collapsed until something was stored. Its lines match the plain text's."""
     if not criteria:
         return f'<div style="{_BOX}">There are no criteria for {_CODE}{escape(name)}</code>.</div>'
     rows = (_row(letter, text, noted) for letter, text in zip(LETTERS, criteria, strict=False))

@@ -1,6 +1,6 @@
-"""`set_up`: install what the notebooks need where they run in somebody else's environment, such as Colab.
+"""`set_up`: install the notebooks' requirements in a foreign environment, such as Colab.
 
-Whatever is installed there stays as it is: PyTorch for that machine's GPU, the packages of its notebook, all of it.
+Installed packages keep their versions, such as PyTorch for the machine's GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, distributions, requires, ve
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .colab import on_colab
+from ..surroundings import on_colab
 from .slip import slip
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 DISTRIBUTION = "sequence-course"
 
 INPUTS = Path("/kaggle/input")
-"""Where Kaggle puts the files that somebody adds to a notebook."""
+"""The folder of files that were added to a notebook on Kaggle."""
 
 PYARROW_FOR_NUMPY_1 = "pyarrow<26"
-"""What `datasets` brings along where numpy 1 stays: later ones cannot be imported there, and do not tell pip so."""
+"""A requirement if numpy 1 stays: `datasets` brings later versions, which do not tell pip that they need numpy 2."""
 
 
 def set_up() -> None:
-    """Installs what is missing, if anything is, and says in a line what the notebook computes on.
+    """Install missing requirements, and print what the notebook computes on.
 
     Raises:
         RuntimeError: pip could not install it.
@@ -42,7 +42,7 @@ def set_up() -> None:
 
 
 def missing() -> list[str]:
-    """The requirements of the course, optional parts aside, that this environment does not meet."""
+    """Return the requirements of the course, without extras, that this environment does not meet."""
     from packaging.requirements import Requirement
 
     base = [Requirement(line) for line in requires(DISTRIBUTION) or ()]
@@ -51,13 +51,13 @@ def missing() -> list[str]:
 
 
 def main(of_class: bool) -> None:
-    """Install the course from the newest of some wheels, with all it needs or not at all.
+    """Install the course from the newest of some wheels with all its requirements, or not at all.
 
-    The notebooks' first cell calls this in a process of its own, which imports it from one of the wheels. Its arguments
-    are the wheels. If it cannot install, it prints why, if that is not just a missing wheel, and ends with status 1.
+    The notebooks' first cell runs this in a process of its own, which imports it from a wheel. Its arguments are the
+    wheels. Without a fitting wheel it exits with status 1, and after a failed installation it also prints the reason.
 
     Args:
-        of_class: whether only wheels of an instructor's own course count, which have a `+` in their versions.
+        of_class: consider only wheels of an instructor's own course, which have a `+` in their versions.
     """
     named = {_proper_name(wheel): wheel for wheel in sys.argv[1:]}
     fitting = [name for name in named if "+" in name or not of_class]
@@ -74,15 +74,15 @@ def main(of_class: bool) -> None:
 
 
 def install(wanted: list[str], wheel: Path | None = None) -> None:
-    """Installs these requirements with pip, which may bring more but changes nothing that is here.
+    """Install these requirements with pip, which may add packages but does not change installed ones.
 
-    It finds wheels in this folder and in Kaggle's inputs, too, and needs no network for these.
+    Pip also finds wheels in this folder and in Kaggle's inputs, and needs no network for these.
 
     Args:
-        wheel: the course's own, to be installed with them.
+        wheel: the course's own wheel, to be installed as well.
 
     Raises:
-        RuntimeError: pip could not.
+        RuntimeError: pip failed.
     """
     wheels = [*Path().glob("*.whl"), *INPUTS.rglob("*.whl")]
     beside = [f"--find-links={folder.absolute()}" for folder in sorted({wheel.parent for wheel in wheels})]
@@ -99,7 +99,7 @@ def install(wanted: list[str], wheel: Path | None = None) -> None:
 
 
 def _why_not(wanted: list[str], ran: subprocess.CompletedProcess[str]) -> str:
-    """Why pip installed nothing, and what to do."""
+    """Return why pip installed nothing, and what to do."""
     if wanted and "Retrying (" in ran.stderr:
         return (
             f"The course needs {_listed(wanted)}, and this machine cannot download packages. Turn the internet on, or "
@@ -111,14 +111,14 @@ def _why_not(wanted: list[str], ran: subprocess.CompletedProcess[str]) -> str:
 
 
 def _proper_name(wheel: str) -> str:
-    """What pip wants a wheel to be called, whatever a browser or a platform made of it: `… (1).whl`, say."""
+    """Return a wheel's name in pip's form. Browsers and platforms may rename the file, as in `… (1).whl`."""
     with zipfile.ZipFile(wheel) as archive:
         inside = next(name for name in archive.namelist() if ".dist-info/" in name)
     return inside.partition(".dist-info/")[0] + "-py3-none-any.whl"
 
 
 def _version(wheel: str) -> Version:
-    """The version in a wheel's proper name."""
+    """Return the version in a wheel's proper name."""
     from packaging.version import Version
 
     return Version(wheel.split("-")[1])
@@ -134,7 +134,7 @@ def _is_met(name: str, specifier: str) -> bool:
 
 
 def held_versions(wanted: list[str]) -> list[str]:
-    """`name==version` of everything installed, but for the course and for what is there in a version too old."""
+    """Return `name==version` for all installed packages except the course and those that are too old."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 

@@ -1,6 +1,6 @@
-"""Errors in a call of ours: the cell shows the student's line and one sentence, and no line of the course.
+"""Hide the traceback of errors in a call of the course: show the student's line and one sentence.
 
-An error of ours that nobody meant still shows whole.
+An unexpected error of the course still shows its whole traceback.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TypeVar
 E = TypeVar("E", bound=BaseException)
 
 WIDTH = 88
-"""Characters of a line: a notebook beside its list of files breaks longer ones, amid a word."""
+"""Characters of a line. A notebook beside the file browser would break longer ones within words."""
 
 
 def slip(error: E) -> E:
-    """The same error, to be raised and caught as any other; only IPython shows it shorter."""
+    """Return the error with a short display in IPython. It is raised and caught like any other."""
     error._render_traceback_ = partial(_told, error)  # type: ignore[attr-defined]  # IPython asks for it
     return error
 
@@ -28,7 +28,7 @@ def _told(error: BaseException) -> list[str]:
 
 
 def _own_line(error: BaseException) -> list[str]:
-    """The line of the notebook's that led to the error, as a traceback marks it, and an empty one below."""
+    """Return the notebook's line that led to the error, marked as in a traceback, and an empty line."""
     line, tb = "", error.__traceback__
     while tb is not None:
         if tb.tb_frame.f_globals.get("__name__") == "__main__":

@@ -1,4 +1,4 @@
-"""How far a student is, read from what `.course/` keeps: for `progress()`, for the map, and for `course progress`."""
+"""Read a student's progress from `.course/`, for `progress()`, the map and `course progress`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..syllabus import OUTLINE, TOPICS, Item, Topic, Unknown
 from .folder import chosen_path, read_grades, read_progress
 
 NOT_HERE = "not handed out yet"
-"""What is said of a topic whose notebook is not there."""
+"""Text for a topic whose notebook is not there."""
 
 MARKS = {"passed": "✓", "none": "○", "open": "✗"}
 """The sign of each state of an exercise."""
@@ -21,7 +21,7 @@ MARKS = {"passed": "✓", "none": "○", "open": "✗"}
 
 @dataclass(frozen=True)
 class Grade:
-    """What `course grade` gave a notebook; `at` is None where no time was kept, and `earned` has each exercise."""
+    """A notebook's grade from `course grade`. `at` is None without a stored time. `earned` holds each exercise."""
 
     score: float
     points: float
@@ -29,15 +29,15 @@ class Grade:
     earned: Mapping[str, float]
 
     def words(self) -> str:
-        """The score in a few words."""
+        """Return the score in a few words."""
         return f"{self.score:.4g} of {self.points:.4g} points"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not.
+    """The progress in a notebook: `passed` of `of` exercises pass, and `at` is the first that does not.
 
-    `here` is false while the notebook has not been handed out.
+    `here` is false if the notebook has not been released.
     """
 
     passed: int
@@ -49,11 +49,11 @@ class Standing:
 
     @property
     def done(self) -> bool:
-        """Whether every exercise passes, and there are some."""
+        """Return whether there are exercises and all of them pass."""
         return 0 < self.of == self.passed
 
     def words(self) -> str:
-        """The standing in a few words, with the score of `course grade` where there is one."""
+        """Return the progress in a few words, with the score of `course grade` if there is one."""
         if self.done:
             said = f"all {self.of} pass"
         elif self.begun:
@@ -64,12 +64,12 @@ class Standing:
 
 
 def notebook_of(topic: Topic, home: Path = Path()) -> Path:
-    """Where a topic's notebook lies, seen from `home`, the folder of the course's map."""
+    """Return the path of a topic's notebook, relative to `home`, the folder of the course's map."""
     return home / topic.folder / f"{topic.folder}.ipynb"
 
 
 def standing_of(topic: Topic, home: Path = Path()) -> Standing:
-    """How far the topic's notebook is, by what was noted beside it."""
+    """Return the progress in a topic's notebook, from the notes beside it."""
     known = read_progress(home / topic.folder)
     left = [item.name for item in topic.judged if state_of(item, known)[0] != "passed"]
     begun = any("kind" in known.get(item.name, {}) for item in topic.judged)
@@ -78,7 +78,7 @@ def standing_of(topic: Topic, home: Path = Path()) -> Standing:
 
 
 def state_of(item: Item, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
-    """Which of `MARKS` an exercise or a question has, and words for it."""
+    """Return the one of `MARKS` that applies to an exercise or question, and its state in words."""
     facts = known.get(item.name, {})
     if item.kind == "question":
         return _state_of_question(facts)
@@ -99,7 +99,7 @@ def _state_of_question(facts: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def grade_of(topic: Topic, folder: Path) -> Grade | None:
-    """What `course grade` gave the topic's notebook in `folder`; None where it gave nothing that can be read."""
+    """Return the grade of the topic's notebook in `folder`, or None without a readable one."""
     kept = read_grades(folder).get(topic.folder, {})
     score, points, earned = kept.get("score"), kept.get("points"), kept.get("earned")
     if not _is_number(score) or not _is_number(points):
@@ -113,7 +113,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def time_of(facts: Mapping[str, Any], name: str) -> datetime | None:
-    """The time that was noted under this name; None where an earlier version noted none, or it has no zone."""
+    """Return the time stored under a name, or None if an earlier version stored none or it has no time zone."""
     try:
         found = datetime.fromisoformat(facts[name])
     except (KeyError, TypeError, ValueError):
@@ -122,24 +122,24 @@ def time_of(facts: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def date(time: datetime) -> str:
-    """A day in words: `5 December 2026`."""
+    """Return a date in words: `5 December 2026`."""
     return f"{time.day} {time:%B %Y}"
 
 
 def predictions_made(topic: Topic, known: Mapping[str, Mapping[str, Any]]) -> str:
-    """How many predictions of the topic were made, in a few words; nothing where it has none."""
+    """Return how many predictions of the topic were made, in a few words, or nothing if it has none."""
     made = sum(bool(choice_in(known.get(name, {}))) for name in topic.predictions)
     return f"{made} of {len(topic.predictions)} predictions made" if topic.predictions else ""
 
 
 def choice_in(facts: Mapping[str, Any]) -> str:
-    """The letter that was chosen first for a prediction, or nothing."""
+    """Return the letter of the first choice for a prediction, or an empty string."""
     chosen = facts.get("predicted", "")
     return chosen if isinstance(chosen, str) and len(chosen) == 1 else ""
 
 
 def path_called(name: str) -> StudyPath | None:
-    """The path through the course of that name, or None where the name is empty.
+    """Return the path through the course of a name, or None for an empty name.
 
     Raises:
         Unknown: this course has no such path.
@@ -152,28 +152,28 @@ def path_called(name: str) -> StudyPath | None:
 
 
 def path_chosen_in(home: Path) -> StudyPath | None:
-    """The path that was chosen for the map in `home`; None where none was, or this course has no such path."""
+    """Return the path that was chosen for the map in `home`, or None if there is none in this course."""
     return next((path for path in paths_through(TOPICS) if path.name == chosen_path(home)), None)
 
 
 def on_path(topics: Sequence[Topic], path: StudyPath | None) -> list[Topic]:
-    """The topics of a path, in its order; all of them where there is none."""
+    """Return the topics of a path in its order, or all topics without a path."""
     if path is None:
         return list(topics)
     return sorted(filter(path.holds, topics), key=lambda topic: path.folders.index(topic.folder))
 
 
 def goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
-    """The notebook to open next, of those here: the last one begun that is not done, else the first that is not."""
+    """Return the notebook to open next: the last one begun but not done, else the first not done. It must be here."""
     open_ = [topic for topic in topics if standings[topic.name].here and not standings[topic.name].done]
     begun = [topic for topic in open_ if standings[topic.name].begun]
     return next(iter(begun[-1:] or open_), None)
 
 
 def next_after(topic: Topic, path: StudyPath | None) -> Topic | None:
-    """The topic that follows on the path, or in the course where there is none; None after the last.
+    """Return the next topic on the path, or in the course without a path. None after the last.
 
-    Of a topic beside the path, it is the first of the path's topics with a larger number.
+    For a topic that is not on the path, return the first of the path's topics with a larger number.
     """
     along = on_path(TOPICS, path)
     if topic in along:

@@ -1,8 +1,8 @@
-"""The time limits of a training: how long `fit` lets a loop run.
+"""Measure the time limits of a training in `fit`.
 
-On a CPU the seconds of a budget are processor time, which a busy machine does not use up for you. A loop that sleeps
-uses none, so a second and far longer limit on the clock ends it. On a GPU only the clock counts: models as small as
-the course's keep it waiting for Python, and an H200 took 120 s for the largest budget.
+On a CPU a budget's seconds are processor time, which other programs do not use up. A loop that sleeps uses none, so a
+second and far longer limit of elapsed time ends it. On a GPU only elapsed time counts, because models as small as the
+course's keep the GPU waiting for Python. An H200 took 120 s for the largest budget.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .unfinished import StoppedBy
 
 
 class Stopwatch:
-    """Measures a training on `place` against the seconds of its budget."""
+    """A stopwatch for a training on the device `place`, with the limits of its budget."""
 
     def __init__(self, budget: Budget, place: torch.device) -> None:
         self._budget, self._on_cpu = budget, place.type == "cpu"
@@ -24,11 +24,11 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds on the clock since the start."""
+        """Return the elapsed seconds since the start."""
         return time.monotonic() - self._clock
 
     def stopped_by(self) -> StoppedBy:
-        """Which limit has been reached; empty while the training may go on."""
+        """Return the limit that has been reached, or an empty string while the training may continue."""
         if self._on_cpu and time.process_time() - self._work >= self._budget.seconds:
             return "processor time"
         return "clock" if self.seconds >= self._budget.wall else ""

@@ -1,4 +1,4 @@
-"""A limit on the processor time that a check takes, so that a loop without an end meets its writer with a sentence."""
+"""Limit the processor time of a check, so that an endless loop ends with a message."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..surroundings import variable
 
 
 class TimeIsUp(KeyboardInterrupt):
-    """The limit is reached: like an interrupt by hand, it passes whoever catches errors."""
+    """The time limit is reached. Derived from KeyboardInterrupt, so that `except Exception` does not catch it."""
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TimeIsUp` where the code inside has used so many seconds of processor time.
+    """Raise `TimeIsUp` when the code inside has used so many seconds of processor time.
 
-    Waiting, as for a debugger's prompt, uses none. Nothing is limited while a notebook is graded, outside the main
-    thread, on Windows, which has no such timer, and where somebody else has set this one.
+    Waiting, as for a debugger's prompt, uses none. There is no limit while a notebook is graded, outside the main
+    thread, on Windows, which has no such timer, and if other code has already set the timer.
     """
     if not _can_interrupt():
         yield

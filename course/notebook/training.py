@@ -1,4 +1,4 @@
-"""`fit`: runs a student's training loop within a budget, keeps the weights, and remembers how it went."""
+"""`fit`: run a student's training loop within a budget, save the weights, and record the training."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from torch.nn.parameter import is_lazy
 from ..blocks.threads import one_thread
 from ..exercise.compiled import without_compiling
 from ..exercise.settings import on_a_device_that_is_there
-from ..surroundings import variable
+from ..surroundings import on_colab, variable
 from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
-from .colab import keep, on_colab
+from .colab import keep
 from .curve import Curve
 from .display import in_notebook, say
 from .folder import folder_number
@@ -37,14 +37,14 @@ N = TypeVar("N", int, float)
 
 
 class TrainFirst(RuntimeError):
-    """There is no checkpoint yet, and this is no place to train one."""
+    """There is no checkpoint, and training is not allowed here."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """How a model came to be: `source` is "trained" or "checkpoint"; `examples` of `asked` were seen in `seconds`.
+    """The record of a model's training: `source` is "trained" or "checkpoint". `examples` of `asked` took `seconds`.
 
-    `stopped_by` names the limit that ended the training, and is empty where none did.
+    `stopped_by` names the limit that ended the training. It is empty if none did.
     """
 
     name: str
@@ -58,11 +58,11 @@ class Record:
     stopped_by: StoppedBy = ""
 
     def facts(self) -> dict[str, Any]:
-        """Everything but the model, as plain values."""
+        """Return all fields except the model, as plain values."""
         return {field: value for field, value in vars(self).items() if field not in ("model", "source")}
 
     def in_words(self, called: str = "") -> str:
-        """How it was made, in a line; `called` is what it goes by, its task's name otherwise."""
+        """Describe the training in a line. `called` replaces the task's name."""
         last = f", last loss {self.losses[-1]:.4g}" if self.losses else ""
         of = f" of {self.asked:,}" if self.examples < self.asked else ""
         seen = f"{self.examples:,}{of} examples in {self.seconds:.1f} s on {self.device}"
@@ -73,10 +73,10 @@ class Record:
 
 
 class Batches:
-    """The training batches of one `fit`: iterate over them, and `log` the loss of each. `len` is how many there are.
+    """The training batches of one `fit`: iterate over them, and `log` the loss of each. `len` is their number.
 
-    Each batch is a tuple of tensors on the device in use. Iteration ends when the budget of examples is spent, or the
-    time on `watch`; `stopped_by` then says which limit that was.
+    Each batch is a tuple of tensors on the device in use. Iteration ends when the budget of examples or the time on
+    `watch` is used up. In the latter case `stopped_by` names the limit.
     """
 
     def __init__(self, stream: Iterator[tuple[Tensor, ...]], examples: int, watch: Stopwatch, curve: Curve) -> None:
@@ -100,18 +100,18 @@ class Batches:
             self._show()
 
     def __len__(self) -> int:
-        """The number of batches, for a learning rate that falls: the budget in batches as large as the first."""
+        """Return the number of batches, for learning rate schedules: the budget over the size of the first batch."""
         return math.ceil(self.budget_of / len(self._first[0]))
 
     def log(self, loss: Tensor | float) -> None:
-        """Adds a loss to the curve."""
+        """Add a loss to the curve."""
         value = loss.detach() if isinstance(loss, Tensor) else torch.tensor(float(loss))
         self._unread.append(value)
-        if len(self._unread) >= 50:  # reading a GPU's number waits for it: not at every step
+        if len(self._unread) >= 50:  # reading waits for a GPU, so not at every step
             self.read()
 
     def read(self) -> None:
-        """Moves the logged losses to `losses`."""
+        """Move the logged losses to `losses`."""
         self.losses += [float(value) for value in self._unread]
         self._unread.clear()
 
@@ -124,25 +124,25 @@ class Batches:
 def fit(
     name: str, model: nn.Module | Callable[[], nn.Module], train: Train, variant: str = "", again: bool = False
 ) -> Record:
-    """Trains a model for the task `name` and keeps its weights in `checkpoints/<name>.safetensors`.
+    """Train a model for the task `name` and save its weights in `checkpoints/<name>.safetensors`.
 
-    A model to compare with is trained as a `variant`: the same batches and budget, `<name>.<variant>.safetensors`.
+    A model for comparison is a `variant`: same batches and budget, `<name>.<variant>.safetensors`.
 
-    `model` is a function (or class) that builds the module when called without arguments; it is called after the
-    seed is set, so a rerun repeats itself. A built module is trained as it is. `train(model, batches)` is your loop.
+    `model` is a function (or class) that builds the module when called without arguments, after the seed is set, so a
+    rerun gives the same model. A module is trained as it is. `train(model, batches)` is your loop.
 
-    In a notebook of your own, weights that the same code was trained to are loaded. `again=True` trains anew.
+    In your own notebook, weights from an earlier training with the same code are loaded. `again=True` trains anew.
 
     While a notebook is graded the checkpoint is loaded instead, unless there is none that fits the model or the
-    policy is to retrain; while nbgrader validates, it is loaded or asked for.
+    policy is to retrain. While nbgrader validates, it is loaded or an error asks for it.
 
     Raises:
         KeyError: no training task has that name.
-        TypeError: `name` is none, `model` gives no `nn.Module`, or `train` is no function.
-        ValueError: `variant` is no part of a file's name.
-        TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
+        TypeError: `name` is no string, `model` gives no `nn.Module`, or `train` is not callable.
+        ValueError: `variant` cannot be part of a file's name.
+        TrainFirst: under nbgrader's Validate, if there is no checkpoint that fits.
     """
-    __tracebackhide__ = True  # IPython shows a student whose loop fails their own lines alone
+    __tracebackhide__ = True  # IPython then shows only the student's lines
     with on_a_device_that_is_there() as differs, without_compiling() if _is_graded() else nullcontext():
         if differs:
             say("This machine lacks the default device that the notebook sets, so `fit` uses the CPU.")
@@ -178,12 +178,12 @@ def fit(
 
 
 def _is_at_home() -> bool:
-    """Whether this is somebody's own notebook, where a training again takes minutes of theirs."""
+    """Return whether this is a student's own notebook, where a repeated training would cost minutes."""
     return in_notebook() and not variable("NBGRADER_EXECUTION")
 
 
 def _trained_before(name: str, model: nn.Module, path: Path, made_of: str) -> Record | None:
-    """Load the weights that the same model and loop have been trained to before; None where there are none."""
+    """Load the weights from an earlier training of the same model and loop, or return None."""
     try:
         return _from_checkpoint(name, model, path) if read_record(path).get("made_of") == made_of else None
     except Unfit:
@@ -214,14 +214,14 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
         with one_thread(place):
             train(model, batches)
     except KeyboardInterrupt as stopped:
-        raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same, and not another
-    batches.read()  # which waits for a GPU that is still at work
+        raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same error with a new message
+    batches.read()  # this waits for the GPU
     seconds = watch.seconds
     model.eval()
     how = (batches.losses, batches.examples, seconds, str(place), "trained", examples, batches.stopped_by)
     record = Record(name, model, *how)
     curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
-    advice = _unlogged(record) if called == name else ""  # a model to compare with is trained by the same loop
+    advice = _unlogged(record) if called == name else ""  # variants use the same loop
     for worry in (remember(model, record.facts()), _worry(record, before) or advice):
         if worry:
             say(worry)
@@ -229,7 +229,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
 
 
 def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) -> KeyboardInterrupt:
-    """The same, with what became of the training; a grader that interrupts is no "you"."""
+    """Return the interrupt with a message about the training, unless the grader caused it."""
     if variable("NBGRADER_EXECUTION"):
         return stopped
     stopped.args = (
@@ -240,7 +240,7 @@ def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) ->
 
 
 def _worry(record: Record, before: list[Tensor]) -> str:
-    """What went wrong without an exception, or nothing; `before` are the parameters as training found them."""
+    """Return what went wrong without an exception, or nothing. `before` are the parameters before the training."""
     after = [parameter for parameter in record.model.parameters() if not is_lazy(parameter)]
     if not record.examples:
         return "Nothing was trained, because `train` took no batch. Its second argument hands them out in a for loop."
@@ -261,7 +261,7 @@ def _worry(record: Record, before: list[Tensor]) -> str:
 
 
 def _unlogged(record: Record) -> str:
-    """What to do for a curve where no loss was logged; nothing while a notebook is graded, which shows no curve."""
+    """Return advice if no loss was logged, or nothing. Grading shows no curve and needs no advice."""
     if record.losses or variable("NBGRADER_EXECUTION"):
         return ""
     return "No loss was logged, so there is no curve. Call `batches.log(loss)` once for each batch."
@@ -279,7 +279,7 @@ def _from_checkpoint(name: str, model: nn.Module, path: Path) -> Record:
 
 
 def _numbers(written: Any, kind: Callable[[Any], N]) -> list[N]:
-    """The numbers that stand in a checkpoint's record; none when it was spoiled: the weights count all the same."""
+    """Return the numbers in a checkpoint's record, or none if it is damaged. The weights count all the same."""
     try:
         return [kind(number) for number in written] if isinstance(written, list) else []
     except (TypeError, ValueError, OverflowError):

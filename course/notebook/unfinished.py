@@ -1,4 +1,4 @@
-"""A sentence on a training that a time limit ended before its last example, for `fit`, `check` and grading."""
+"""Say that a time limit ended a training before its last example, for `fit`, `check` and grading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from ..judge.verdict import Verdict
 
 StoppedBy = Literal["", "processor time", "clock"]
-"""What ended a training: its own loop or the last of its examples, the processor time it had, or the clock."""
+"""The limit that ended a training: none, its processor time, or its elapsed time."""
 
 _LIMITS = {
     "processor time": (
@@ -23,19 +23,19 @@ _LIMITS = {
         "The machine was busy, or the loop waits for something. Run the cell with `fit` again when it is free.",
     ),
 }
-"""What a limit is called, and what to do about it."""
+"""The name of each limit, and advice for it."""
 
 LITTLE_KNOWN = "Until the training reaches its end, a low score says little about your code."
 
 _said: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-"""What is to be said of a model's training, where a clock ended it."""
+"""Messages about models whose training a time limit ended."""
 
 
 def unfinished(facts: Mapping[str, Any]) -> str:
-    """Say which limit ended a training and after how many examples; empty where none did, or `facts` are spoiled.
+    """Say which limit ended a training and after how many examples. Empty if none did, or if `facts` are damaged.
 
     Args:
-        facts: what `Record.facts` holds, as it stands in a checkpoint too, which is a student's file.
+        facts: from `Record.facts`, possibly by way of a checkpoint, which a student can edit.
     """
     limit, advice = _LIMITS.get(str(facts.get("stopped_by", "")), ("", ""))
     numbers: list[Any] = [facts.get(name) for name in ("examples", "asked", "seconds")]
@@ -46,21 +46,21 @@ def unfinished(facts: Mapping[str, Any]) -> str:
 
 
 def remember(model: object, facts: Mapping[str, Any]) -> str:
-    """Keep what `unfinished` says for as long as the model lives, and return it."""
+    """Store the message of `unfinished` for the lifetime of the model, and return it."""
     _said[model] = said = unfinished(facts)
     return said
 
 
 def said_of(answer: object) -> str:
-    """What was remembered of a model; empty for anything else."""
+    """Return the message stored for a model, or an empty string for anything else."""
     try:
         return _said.get(answer, "")
-    except TypeError:  # which has no hash, or cannot be referred to: no model
+    except TypeError:  # not hashable or without weak references, so no model
         return ""
 
 
 def judged_early(verdict: Verdict, said: str) -> Verdict:
-    """The verdict on a model whose training a clock ended, as `said`: its hint is that, and no mistake in the code."""
+    """Return the verdict on a model whose training a time limit ended, with the message `said` as its only hint."""
     if not said or verdict.kind == "passed":
         return verdict
     return replace(verdict, hint=f"{said} {LITTLE_KNOWN}")

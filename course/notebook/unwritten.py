@@ -1,7 +1,7 @@
-"""Errors from an exercise that is not written yet, or whose cell has not run: two plain sentences, and no traceback.
+"""Show two plain sentences instead of a traceback for an exercise that is not written, or whose cell has not run.
 
-Only the stub that a released notebook leaves is meant, and a name that one of its cells makes. Any other error of these
-kinds, torch's own or a student's, shows whole, and so do these while a notebook is graded.
+This covers the stub of a released notebook, and names that one of its cells makes. Other errors of these types, from
+torch or a student's code, are shown in full. While a notebook is graded, all errors are.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .display import in_notebook
 from .missing_names import what_to_run_first
 
 OURS = (NotImplementedError, NameError)
-"""The kinds of errors that may be shown in our words."""
+"""Types of errors that may be shown as a sentence."""
 
 
 def speak_plainly() -> None:
-    """Let the notebook meet exercises that are unwritten, or have not run, with a sentence, from the next cell on.
+    """Register a handler that shows a sentence for unwritten exercises and missing names, from the next cell on.
 
-    Nothing changes outside a notebook, under nbgrader, or for a kind of exception that somebody else handles; for
-    other kinds they still do, as Colab does for imports.
+    It does nothing outside a notebook, under nbgrader, or for error types that another handler covers. Existing
+    handlers for other types stay, such as Colab's for imports.
     """
     if not in_notebook() or variable("NBGRADER_EXECUTION"):
         return
@@ -43,7 +43,7 @@ def speak_plainly() -> None:
 
 
 def unwritten(error: BaseException, tb: TracebackType | None) -> str:
-    """The function whose stub raised `error`, as its class and it are called; empty for every other error."""
+    """Return the qualified name of the function whose stub raised `error`, or an empty string for other errors."""
     while tb is not None and tb.tb_next is not None:
         tb = tb.tb_next
     if tb is None or type(error) is not NotImplementedError:
@@ -54,7 +54,7 @@ def unwritten(error: BaseException, tb: TracebackType | None) -> str:
 
 
 def _show(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_offset: int | None) -> None:
-    """The cell fails as ever; what it shows may be ours."""
+    """Show the error of a cell, which fails as usual, either as a sentence or with its traceback."""
     if name := unwritten(error, tb):
         told = [
             f"`{name}` is not written yet. It still says `{STUB}`.",

@@ -1,4 +1,4 @@
-"""VS Code may start a notebook's kernel in the folder that is open there, and not in the notebook's own."""
+"""Support VS Code, which may start a kernel in the open folder instead of the notebook's own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .display import in_notebook, say
 from .folder import working_folder
 
 NOTEBOOK = "__vsc_ipynb_file__"
-"""The name under which VS Code tells a kernel the path of its notebook."""
+"""The variable in which VS Code stores the path of the notebook."""
 
 
 def work_beside_notebook() -> None:
-    """Change to the folder of a notebook that VS Code has opened, and say so: its checkpoints belong there.
+    """Change to the folder of a notebook that VS Code has opened, and say so, because its checkpoints belong there.
 
-    Nothing changes elsewhere, under nbgrader, or where somebody has changed to a folder of their own.
+    Do nothing outside VS Code, under nbgrader, or if the student has changed the folder.
     """
     if not in_notebook() or variable("NBGRADER_EXECUTION"):
         return
@@ -32,7 +32,7 @@ def work_beside_notebook() -> None:
 
 
 def notebook_folder(names: Mapping[str, Any]) -> Path | None:
-    """The folder of the notebook with these `names`, where VS Code tells it and this machine has it."""
+    """Return the notebook's folder from its variables `names`, if VS Code sets it and it exists on this machine."""
     told = names.get(NOTEBOOK)
     folder = Path(told).parent if isinstance(told, str) else None
     return folder.resolve() if folder is not None and folder.is_dir() else None

@@ -1,6 +1,6 @@
-"""What a grader calls in a kernel before the first cell, so that no cell's code stands in the way of the later ones.
+"""Functions that a grader calls in a kernel before the first cell, so that no cell can break the later ones.
 
-It runs where the student's code runs, decides nothing, and leaves the names of the notebook as they were.
+They run in the student's process, decide nothing, and do not change the notebook's variables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .folder import working_folder
 from .overwritten import calls_in
 
 CALL = "__import__({module!r}, fromlist=('',)).{function}()"
-"""How a cell calls a function of this module without binding a name of its own."""
+"""Code for a cell that calls a function of this module without binding a name."""
 
 STAYS = "exit() ends the kernel, so in your own notebook the cells below would not run. While it is graded, they run."
 
@@ -26,12 +26,12 @@ _NOTHING = object()
 
 
 def asking(function: str) -> str:
-    """The code that calls the function of that name in a kernel."""
+    """Return the code that calls a function of this module in a kernel."""
     return CALL.format(module=__name__, function=function)
 
 
 def begin() -> None:
-    """Keep the environment and the folder of the notebook, begin each cell there, and outlive `exit()` and `quit()`."""
+    """Store the environment and the notebook's folder, start each cell there, and ignore `exit()` and `quit()`."""
     keep_surroundings()
     shell = _shell()
     if shell is not None:
@@ -41,7 +41,7 @@ def begin() -> None:
 
 
 def lend() -> None:
-    """While a cell calls a function of the course, let the name be the course's, whatever the student gave it to."""
+    """Bind the course's names to its functions while a cell calls them, even if the student has overwritten them."""
     from ..exercise.settings import put_lacking_device_aside
     from .checking import check
     from .hints import hint
@@ -59,7 +59,7 @@ def lend() -> None:
 
     def take_back(_result: Any) -> None:
         for name, kept in before.items():
-            if shell.user_ns.get(name) is not ours[name]:  # the cell itself has given it to something else
+            if shell.user_ns.get(name) is not ours[name]:  # the cell has assigned the name itself
                 continue
             if kept is _NOTHING:
                 del shell.user_ns[name]
@@ -75,7 +75,7 @@ def lend() -> None:
 
 
 def _shell() -> Any:
-    """IPython's shell, or None in another kernel."""
+    """Return IPython's shell, or None in another kernel."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
@@ -87,7 +87,7 @@ def _stay(change: Any) -> None:
 
 
 def _come_back(_cell: Any) -> None:
-    """Work beside the notebook again where an earlier cell has left its folder."""
+    """Change back to the notebook's folder if an earlier cell has left it."""
     home = beside_notebook(Path())
     if not working_folder().is_relative_to(home):
         with suppress(OSError):

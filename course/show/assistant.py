@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..data import advice, chat, wordnet
 from . import live
-from .style import AMBER, BLUE, GREEN, GREY, INK, ORANGE, PINK, QUIET, SMALL, WIDE, finished, styled
+from .style import AMBER, BLUE, GREEN, GREY, INK, ORANGE, PALE, PINK, SMALL, WIDE, finished, for_words, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -36,7 +36,10 @@ def learned_tokens(ids: Tensor, learned: Tensor, row: int = 12) -> Figure:
         figure, axes = plt.subplots(figsize=(WIDE[0], 0.55 + 0.5 * rows))
         for k, (token, is_learned) in enumerate(zip(ids.tolist(), learned.tolist(), strict=True)):
             x, y = k % row, rows - 1 - k // row
-            style = {"facecolor": "#FCE6D4" if is_learned else "#F1F2F4", "edgecolor": ORANGE if is_learned else GREY}
+            style = {
+                "facecolor": f"{ORANGE}20" if is_learned else PALE,
+                "edgecolor": ORANGE if is_learned else GREY,
+            }
             axes.add_patch(plt.Rectangle((x + 0.04, y + 0.08), 0.92, 0.84, linewidth=1.2, **style))
             is_special = token in chat.SPECIAL.values()
             axes.text(
@@ -98,8 +101,10 @@ def rewards_by_divergence(points: Sequence[Sequence[float]]) -> Figure:
         axes.plot(moved, modelled, color=GREY, linestyle="--", label="by the reward model")
         axes.plot(moved, true, color=BLUE, label="true")
         axes.plot(moved[top], true[top], "o", color=ORANGE)
-        axes.annotate(f"{true[top]:.2f}", (moved[top], true[top]), (4, 6), textcoords="offset points", color=ORANGE)
-        axes.axhline(0, color=QUIET, linewidth=0.8)
+        axes.annotate(
+            f"{true[top]:.2f}", (moved[top], true[top]), (0, -16), textcoords="offset points", color=for_words(ORANGE)
+        )
+        axes.axhline(0, color=INK, linewidth=0.8)
         axes.set(title="What happens to the true reward?", xlabel="divergence from the reference, nats")
         axes.set(ylabel="mean reward")
         axes.legend(loc="lower left")
@@ -120,7 +125,7 @@ def improvements(histories: Mapping[str, Sequence[float]]) -> Figure:
             histories.items(), (ORANGE, BLUE, GREEN, PINK), ("-", "--", ":", "-.")
         ):
             axes.plot(history, color=colour, linestyle=dash, label=f"follows {name}")
-        axes.axhline(0, color=QUIET, linewidth=0.8)
+        axes.axhline(0, color=INK, linewidth=0.8)
         axes.set(title="Which policy do people like?", xlabel="step", ylabel="true mean reward")
         axes.legend(loc="center right")
         ends = ", ".join(f"{history[-1]:.1f} where it follows {name}" for name, history in histories.items())
@@ -170,7 +175,7 @@ def _draw_bars(axes: Axes, p: Tensor, p_ref: Tensor, flattery: Tensor) -> None:
         axes.stairs(p_ref[some].numpy(), edges, baseline=None, color=AMBER, linewidth=1.0)
         middle, aligned = (float(x.mean()), "center") if count < 3 else (float(x.max()), "left")
         share = f"{named}\n{float(p[some].sum()):.0%}"
-        shade: dict[str, Any] = {"color": colour if colour != GREY else QUIET, "fontsize": 9}
+        shade: dict[str, Any] = {"color": for_words(colour), "fontsize": 9}
         axes.text(middle, 0.97, share, transform=axes.get_xaxis_transform(), ha=aligned, va="top", **shade)
     axes.set(title="How often is each answer given?", xlabel="answers, by their flattering phrases")
     axes.set(xlim=(-2, float(places.max()) + 16), ylim=(0, 1.35 * max(0.02, float(p.max()))))

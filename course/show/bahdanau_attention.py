@@ -73,7 +73,7 @@ def _row_of_states(axes: Axes, left: float, words: Sequence[str], colour: str, b
     for j, word in enumerate(words):
         x = left + 1.0 * j
         axes.add_patch(
-            FancyBboxPatch((x - 0.28, y - 0.28), 0.56, 0.56, boxstyle="round,pad=0.04", fc="white", ec=colour, lw=2)
+            FancyBboxPatch((x - 0.28, y - 0.28), 0.56, 0.56, boxstyle="round,pad=0.04", fc="none", ec=colour, lw=2)
         )
         axes.text(x, y - 0.75 if below else y + 0.75, word, ha="center", va="center", fontsize=10)
         if j:
@@ -184,7 +184,7 @@ def exact_by_length(lengths: Sequence[int], curves: Mapping[str, Sequence[float]
             axes.plot(lengths, [100 * value for value in values], color=colour, marker=marker, label=name)
         axes.axvline(trained + 0.5, color=style.GREY, linestyle="--", linewidth=1.2)
         where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-        axes.annotate("not in training →", (trained + 0.5, 1), (0, 4), color=style.QUIET, **where)
+        axes.annotate("not in training →", (trained + 0.5, 1), (0, 4), color=style.INK, **where)
         axes.set(xlabel="digits of the number", ylabel="written without an error, %", ylim=(-3, 104))
         axes.set_title("How much fits into one vector?")
         axes.legend(loc="lower left")

@@ -24,7 +24,7 @@ FAMILIES = {
     "animals": (style.ORANGE, ("animal sg", "animal pl")),
     "food and places": (style.GREEN, ("food", "place")),
     "singular verbs": (style.PINK, tuple(f"verb {kind} sg" for kind in grammar.VERBS)),
-    "plural verbs": ("#8B3A6B", tuple(f"verb {kind} pl" for kind in grammar.VERBS)),
+    "plural verbs": ("#A8508A", tuple(f"verb {kind} pl" for kind in grammar.VERBS)),
     "adjectives": (style.AMBER, ("mood", "taste")),
     "adverbs": (style.SKY, ("frequency", "closing")),
     "small words": (style.GREY, ("position", "direction", "determiner sg", "determiner pl", "determiner of food")),
@@ -117,7 +117,9 @@ def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: s
         width = 0.8 + 0.085 * max(map(len, rows)) + max(0.62, 0.085 * max(map(len, columns))) * len(columns)
         figure, axes = plt.subplots(figsize=(width, 0.8 + 0.32 * len(rows)))
         top = max(float(values.max()), 1e-12)
-        axes.imshow(values.clamp(min=0), cmap="Blues", vmin=0, vmax=1.9 * top, aspect="auto")
+        shades = plt.get_cmap("Blues")(0.3 + 0.35 * values.clamp(min=0).numpy() / top)
+        shades[values.numpy() <= 0] = 0  # clear
+        axes.imshow(shades, aspect="auto")
         axes.set_yticks(range(len(rows)), list(rows))
         axes.set_xticks(range(len(columns)), list(columns))
         axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
@@ -125,7 +127,7 @@ def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: s
         for i, row in enumerate(values.tolist()):
             for j, value in enumerate(row):
                 text = form.format(value).replace("-", "−")
-                axes.text(j, i, text, ha="center", va="center", color=style.INK if value else style.QUIET, fontsize=9)
+                axes.text(j, i, text, ha="center", va="center", color="black" if value > 0 else style.INK, fontsize=9)
         axes.set_title(title, pad=10)
         return style.finished(figure, f"Table with {len(rows)} rows and {len(columns)} columns: {title}")
 
@@ -158,7 +160,6 @@ def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
     axes.add_collection(LineCollection(list(lines.reshape(-1, 2, 2)), colors=style.GREY, linewidths=0.6))
     widths = [2.2] + [1.1] * (len(words) - 1)
     axes.scatter(places[:, 0], places[:, 1], s=90, facecolors="none", edgecolors=style.INK, linewidths=widths, zorder=6)
-    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
     for word, place, way, width in zip(words, places.tolist(), ways, widths):
         axes.annotate(
             word,
@@ -168,7 +169,6 @@ def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
             ha="left" if way[0] > 0 else "right",
             va="center",
             weight="bold" if width > 2 else "normal",
-            bbox=box,
             zorder=5,
         )
 
@@ -212,7 +212,9 @@ def _name_classes(axes: Axes, places: Tensor) -> None:
             if kind not in ("determiner pl", "determiner of food"):  # one name does for all determiners
                 name = "determiners" if kind.startswith("determiner") else kind.removeprefix("verb ")
                 # the middle is a median, so that strays do not move it
-                islands.append((name, places[[ids[word] for word in listed[kind]]].median(0).values, _darkened(colour)))
+                islands.append(
+                    (name, places[[ids[word] for word in listed[kind]]].median(0).values, style.for_words(colour))
+                )
     both = [set(listed[food]) & set(listed[other]) for food, other in TWO_KINDS]
     islands += [
         (", ".join(sorted(words)), places[[ids[w] for w in words]].median(0).values, style.INK) for words in both
@@ -252,14 +254,6 @@ def _covered(
     marks = int(((x > left - 4) & (x < right + 4) & (y > low - 4) & (y < high + 4)).sum())
     names = sum(left < there[2] and there[0] < right and low < there[3] and there[1] < high for there in taken)
     return marks + 10 * names
-
-
-def _darkened(colour: str) -> str:
-    """The colour mixed with ink, for small letters on white."""
-    from matplotlib.colors import to_hex, to_rgb
-
-    red, green, blue = (0.6 * own + 0.4 * ink for own, ink in zip(to_rgb(colour), to_rgb(style.INK)))
-    return to_hex((red, green, blue))
 
 
 @one_thread()

@@ -4,41 +4,91 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+SHARP = 2
+"""Pixels of a picture's file on each pixel of the page, for screens that have as many."""
+IN_THE_DARK = "brightness(1.3)"
+"""What a dark page does to pictures, whose words are as dark there as white pages need them."""
+_DARK_PAGES = '[data-jp-theme-light="false"],.vscode-dark,[theme="dark"]'
+"""How JupyterLab, VS Code and Colab mark their pages when they are dark."""
 
 
-def described(png: bytes, shows: str, size: tuple[int, int] | None = None) -> dict[str, str]:
-    """Return a picture as an output's data: an element with its description, and the PNG file beside it.
+def described(png: bytes, shows: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return a picture as an output's data and metadata: an element with its description, and the PNG file beside it.
 
-    JupyterLab gives a PNG file by itself an empty description.
+    Both are needed. JupyterLab gives a PNG file by itself no description, and GitHub may drop a picture within HTML.
     """
-    data = base64.b64encode(png).decode()
-    width, height = size or (struct.unpack(">II", png[16:24]) if png else (0, 0))
-    source = f'src="data:image/png;base64,{data}" alt="{html.escape(shows)}" width="{width}" height="{height}"'
-    shown = f'<img class="course-picture" {source} style="height:auto;max-width:100%">'
-    return {"text/html": shown, "text/plain": shows, "image/png": data}
+    data = {"text/html": element(png, shows), "text/plain": shows, "image/png": base64.b64encode(png).decode()}
+    width, height = shown_size(png)
+    return data, {"image/png": {"alt": shows, "width": width, "height": height}}
+
+
+def element(png: bytes, shows: str) -> str:
+    """Return a picture as HTML, with its description, for light and dark pages."""
+    width, height = shown_size(png)
+    source = f'src="data:image/png;base64,{base64.b64encode(png).decode()}" width="{width}" height="{height}"'
+    style = f"<style>:is({_DARK_PAGES}) .course-picture{{filter:{IN_THE_DARK}}}</style>"
+    return f'{style}<img class="course-picture" {source} alt="{html.escape(shows)}" style="height:auto;max-width:100%">'
+
+
+def shown_size(png: bytes) -> tuple[int, int]:
+    """Return the width and height of a PNG file on a page; 0 where nothing is drawn yet."""
+    width, height = struct.unpack(">II", png[16:24]) if png else (0, 0)
+    return width // SHARP, height // SHARP
+
+
+def few_colours(picture: Image) -> bytes:
+    """Return an RGBA picture as a PNG file of at most 256 colours, which has half the bytes and is written sooner."""
+    buffer = io.BytesIO()
+    picture.quantize(256, 2).save(buffer, "png")  # by an octree, the method that keeps what is clear
+    return buffer.getvalue()
 
 
 def show_descriptions() -> None:
-    """Make a notebook show figures with their labels as descriptions; without a notebook, do nothing."""
+    """Make a notebook show figures sharply, with their labels as descriptions; without a notebook, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:
         return
+    from matplotlib.figure import Figure
+
     as_png = shell.display_formatter.formatters["image/png"]
+    plain = as_png.lookup_by_type(Figure) if Figure in as_png else None  # a notebook can ask for figures in SVG
+    if plain is not None and not isinstance(plain, _Sharp):
+        as_png.for_type(Figure, _Sharp(plain))
 
     def shown(figure: Figure, **_: Any) -> tuple[dict[str, str], dict[str, Any]] | None:
-        alt, made = str(figure.get_label()), as_png(figure)
-        if not alt or made is None:
-            return None
-        data, about = made if isinstance(made, tuple) else (made, {})
-        png = data if isinstance(data, bytes) else base64.b64decode(data)
-        size = (about["width"], about["height"]) if "width" in about else None
-        return described(png, alt, size), {"image/png": {**about, "alt": alt}}
+        alt = str(figure.get_label())
+        return described(_drawn(figure), alt) if alt and Figure in as_png else None
 
-    shell.display_formatter.mimebundle_formatter.for_type_by_name("matplotlib.figure", "Figure", shown)
+    shell.display_formatter.mimebundle_formatter.for_type(Figure, shown)
+
+
+class _Sharp:
+    """A notebook's way to make PNG files of figures, and the course's own for those that have a label."""
+
+    def __init__(self, as_png: Any) -> None:
+        self.as_png = as_png
+
+    def __call__(self, figure: Figure) -> Any:
+        alt = str(figure.get_label())
+        if not alt:
+            return self.as_png(figure)
+        png = _drawn(figure)
+        return png, described(png, alt)[1]["image/png"]
+
+
+def _drawn(figure: Figure) -> bytes:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=SHARP * figure.dpi, bbox_inches="tight", facecolor="none")
+    return few_colours(Image.open(buffer))

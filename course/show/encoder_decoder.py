@@ -22,11 +22,11 @@ from .style import (
     MARKERS,
     ORANGE,
     PINK,
-    QUIET,
     SMALL,
     TALL,
     WIDE,
     finished,
+    for_words,
     plain_axes,
     styled,
 )
@@ -88,24 +88,28 @@ def _stack(axes: Axes, x: float, name: str, below: str, above: str, colour: str)
     """The residual stream of one stack at `x`, with its sublayers on the left."""
     from matplotlib.patches import FancyBboxPatch
 
-    axes.annotate("", (x, _TOP), (x, 0.0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 5})
+    sums = [_FLOOR + _STEP * number + 0.25 for number in range(len(_SUBLAYERS[name]))]
+    for low, high in zip([0.0, *(y + 0.13 for y in sums)], [y - 0.13 for y in sums]):
+        axes.plot([x, x], [low, high], color=colour, linewidth=5, solid_capstyle="butt")
+    thick = {"arrowstyle": "-|>", "color": colour, "linewidth": 5, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (x, _TOP), (x, sums[-1] + 0.13), arrowprops=thick)
     axes.text(x, -0.15, f"{below}\nembedding + position", ha="center", va="top", fontsize=9)
-    axes.text(x, _TOP + 0.1, above, ha="center", va="bottom", fontsize=10, fontweight="bold", color=colour)
+    axes.text(x, _TOP + 0.1, above, ha="center", va="bottom", fontsize=10, fontweight="bold", color=for_words(colour))
     (width, height), middle = _BOX, x - 1.6
     arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
     for number, part in enumerate(_SUBLAYERS[name]):
         y, edge = _FLOOR + _STEP * number, middle + width / 2
         axes.add_patch(FancyBboxPatch((middle - width / 2, y - height / 2), width, height,
-                       boxstyle="round,pad=0,rounding_size=0.12", facecolor="white", edgecolor=colour))  # fmt: skip
+                       boxstyle="round,pad=0,rounding_size=0.12", facecolor="none", edgecolor=colour))  # fmt: skip
         axes.text(middle, y, part, ha="center", va="center")
         axes.annotate("", (edge, y - 0.25), (x, y - 0.25), arrowprops=arrow)
-        axes.text((edge + x) / 2, y - 0.29, "reads", ha="center", va="top", color=QUIET, fontsize=8)
+        axes.text((edge + x) / 2, y - 0.29, "reads", ha="center", va="top", color=INK, fontsize=8)
         axes.annotate("", (x - 0.13, y + 0.25), (edge, y + 0.25), arrowprops=arrow)
-        axes.text((edge + x) / 2 - 0.08, y + 0.29, "adds", ha="center", va="bottom", color=QUIET, fontsize=8)
+        axes.text((edge + x) / 2 - 0.08, y + 0.29, "adds", ha="center", va="bottom", color=INK, fontsize=8)
         axes.text(x, y + 0.25, "+", ha="center", va="center", color=INK, fontsize=11, fontweight="bold",
-                  bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "edgecolor": colour})  # fmt: skip
+                  bbox={"boxstyle": "circle,pad=0.1", "facecolor": "none", "edgecolor": colour})  # fmt: skip
     top = _FLOOR + _STEP * (len(_SUBLAYERS[name]) - 1) + height / 2 + 0.1
-    axes.text(middle, top, f"{name} layer, N times", ha="center", va="bottom", color=QUIET, fontsize=9)
+    axes.text(middle, top, f"{name} layer, N times", ha="center", va="bottom", color=INK, fontsize=9)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -203,7 +207,7 @@ def schedule(rate: Callable[[int, int, int], float], d_model: int, warmup: int, 
         figure, axes = plt.subplots(figsize=SMALL)
         axes.plot(range(1, steps + 1), rates, color=BLUE)
         axes.plot(peak + 1, rates[peak], "o", color=ORANGE)
-        axes.annotate(f"step {peak + 1}: {rates[peak]:.2g}", (peak + 1, rates[peak]), (8, -4), color=ORANGE,
+        axes.annotate(f"step {peak + 1}: {rates[peak]:.2g}", (peak + 1, rates[peak]), (8, -4), color=for_words(ORANGE),
                       textcoords="offset points")  # fmt: skip
         axes.set(title="Up in a line, down like 1/√step", xlabel="step", ylabel="learning rate")
         return finished(figure, f"Learning rate over {steps} steps, with its peak of {rates[peak]:.2g} at {peak + 1}.")
@@ -237,7 +241,7 @@ def architectures(
             for i in range(asking):
                 for j in range(asked):
                     if seen[i, j]:
-                        axes.text(j, i, "•", ha="center", va="center", color=INK)
+                        axes.text(j, i, "•", ha="center", va="center", color="black")
         row[0].set_ylabel("looking")
         return finished(
             figure,
@@ -431,14 +435,14 @@ def _known() -> str:
 
 
 def _coloured(made: _Translation, layer: int, word: int) -> str:
-    """The English words, each on a background as dark as its share of the attention, with the share below."""
+    """The English words, each on a tint as strong as its share of the attention, with the share below."""
     cells = "".join(
-        f'<td style="text-align:center;padding:4px 7px;color:{INK};border-bottom:{1 + round(7 * share)}px solid {BLUE};'
-        f'background:rgba(86,180,233,{0.04 + 0.9 * share:.2f})">{html.escape(name)}<br><small>{share:.0%}</small></td>'
+        f'<td style="text-align:center;padding:4px 7px;border-bottom:{1 + round(7 * share)}px solid {BLUE};'
+        f'background:rgba(86,180,233,{0.04 + 0.4 * share:.2f})">{html.escape(name)}<br><small>{share:.0%}</small></td>'
         for name, share in zip([*made.english, "(end)"], made.looks(layer, word), strict=True)
     )
     label = html.escape(_spoken(made, layer, word))
-    return f'<table style="background:white" aria-label="{label}"><tr>{cells}</tr></table>'
+    return f'<table aria-label="{label}"><tr>{cells}</tr></table>'
 
 
 def _spoken(made: _Translation, layer: int, word: int) -> str:

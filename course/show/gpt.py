@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..data import wordnet
 from . import live
-from .style import BLUE, GREEN, GREY, ORANGE, PINK, QUIET, SMALL, WIDE, finished, styled
+from .style import BLUE, GREEN, GREY, INK, ORANGE, PINK, SMALL, WIDE, finished, for_words, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -57,7 +57,7 @@ def surnames(probabilities: Sequence[float], guess: float) -> Figure:
         bars = axes.bar(times, probabilities, color=BLUE, width=0.7)
         axes.bar_label(bars, [f"{p:.2f}" for p in probabilities], padding=2, fontsize=9)
         axes.axhline(guess, color=ORANGE, linestyle="--", linewidth=1.5)
-        axes.annotate("guessing", (0.5, guess), (0, 22), textcoords="offset points", color=ORANGE)
+        axes.annotate("guessing", (0.5, guess), (0, 22), textcoords="offset points", color=for_words(ORANGE))
         axes.set(title="Does it look back to a surname?", xlabel="how often the person has spoken")
         axes.set(ylabel="probability of the right one", ylim=(0, 1.05), xticks=list(times))
         axes.grid(axis="x", visible=False)
@@ -82,10 +82,10 @@ def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float)
         left.axhline(entropy, color=GREY, linestyle=":", linewidth=2)
         left.annotate(f"E = {E:.2f}", (float(sizes[0]), E), (2, 4), textcoords="offset points", color=BLUE)
         left.annotate(
-            f"entropy {entropy:.2f}", (float(sizes[0]), entropy), (2, -13), textcoords="offset points", color=QUIET
+            f"entropy {entropy:.2f}", (float(sizes[0]), entropy), (2, -13), textcoords="offset points", color=INK
         )
         left.set(title="Loss by training", xlabel="texts read, N", ylabel="nats a word")
-        left.set_ylim(bottom=min(E, entropy) - 0.12 * float(losses.max() - losses.min()))
+        left.set_ylim(bottom=min(E, entropy) - 0.2 * float(losses.max() - losses.min()))
         left.legend(loc="upper right")
         right.loglog(sizes, A / sizes**alpha, color=BLUE)
         right.loglog(N, (losses - E).clamp(min=1e-3), "o", color=ORANGE)

@@ -12,7 +12,7 @@ from torch import Tensor
 from course.data import telephone
 
 from . import live
-from .style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, QUIET, SKY, WIDE, finished, styled
+from .style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, SKY, WIDE, finished, for_words, styled
 
 if TYPE_CHECKING:
     from IPython.display import Audio
@@ -42,9 +42,9 @@ def tone_reader(decibels: Sequence[float], right: Sequence[float]) -> Figure:
         figure, axes = plt.subplots(figsize=WIDE)
         axes.plot(decibels, [100 * share for share in right], color=BLUE, marker="o")
         axes.axvspan(*telephone.NOISE, color=ORANGE, alpha=0.15)
-        axes.annotate("the telephone's lines", (sum(telephone.NOISE) / 2, 98), color=ORANGE, ha="center")
+        axes.annotate("the telephone's lines", (sum(telephone.NOISE) / 2, 98), color=for_words(ORANGE), ha="center")
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (max(decibels), 10), (0, 5), textcoords="offset points", color=QUIET, ha="right")
+        axes.annotate("guessing", (max(decibels), 10), (0, 5), textcoords="offset points", color=INK, ha="right")
         axes.set(title="Digits read by a predictor of order 4", xlabel="tones over noise, decibels")
         axes.set(ylabel="read right, %", ylim=(0, 105))
         spoken = ", ".join(f"{share:.0%} at {level:g}" for level, share in zip(decibels, right))
@@ -75,13 +75,14 @@ def reading(x: Tensor, log_p: Tensor, labels: Sequence[int], starts: Tensor, end
         above.set_ylabel("Hz")
         p = log_p.exp().cpu()
         below.fill_between(range(len(p)), 100 * p[:, 0], color=GREY, alpha=0.2)
-        below.annotate("blank", (0.5, 50), color=QUIET)
+        below.annotate("blank", (0.5, 50), color=INK)
         for label in sorted({*labels}):
             below.plot(100 * p[:, label], color=COLOURS[label % 6])
         found = p.argmax(-1).tolist()
         for t, label in enumerate(found):
             if label and (t == 0 or found[t - 1] != label):
-                below.annotate(telephone.number([label]), (t, 102), ha="center", color=COLOURS[label % 6])
+                ink = for_words(COLOURS[label % 6])
+                below.annotate(telephone.number([label]), (t, 102), ha="center", color=ink)
         for start, end in zip(starts.tolist(), ends.tolist()):
             below.axvspan(start, end, color=SKY, alpha=0.15, zorder=0)
         below.set(title="What the reader says", xlabel="frames of 20 milliseconds", ylabel="probability, %")
@@ -254,7 +255,7 @@ def _box(axes: Axes, x: float, width: float, row: int, label: int) -> None:
     from matplotlib.patches import Rectangle
 
     colour = GREY if label == 0 else COLOURS[label % 6]
-    axes.add_patch(Rectangle((x + 0.04, row + 0.04), width - 0.08, 0.72, color=colour, alpha=0.3))
+    axes.add_patch(Rectangle((x + 0.04, row + 0.04), width - 0.08, 0.72, facecolor=f"{colour}1A", edgecolor=colour))
     sign = telephone.number([label]) if label else "_"
     axes.text(x + width / 2, row + 0.42, sign, ha="center", va="center", color=INK)
 

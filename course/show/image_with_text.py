@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import html
 from typing import Any
 
 from ipywidgets import HTML
 from traitlets import Bytes, Unicode
 
+from .described import element
+
 
 def _as_html(png: bytes, widget: Any) -> str:
     """What the notebook gets: an image element with the text."""
-    text = html.escape(widget.tooltip)
-    data = base64.b64encode(png).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{text}" title="{text}" style="max-width:100%">'
+    return element(png, widget.tooltip)
 
 
 class ImageWithText(HTML):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ..data import copying
 from . import live
-from .style import BLUE, COLOURS, DIVERGING, GREY, MARKERS, ORANGE, QUIET, WIDE, finished, styled
+from .style import BLUE, COLOURS, DIVERGING, GREY, INK, MARKERS, ORANGE, WIDE, finished, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -33,10 +33,10 @@ def lengths(places: Sequence[int], right: Mapping[str, Sequence[float]], trained
         for (name, shares), colour, marker in zip(right.items(), COLOURS, MARKERS):
             axes.plot(places, [100 * share for share in shares], color=colour, marker=marker, label=name)
         axes.axvspan(places[0], trained, color=GREY, alpha=0.15)
-        axes.annotate("lengths of training", (places[0], 2), (4, 0), textcoords="offset points", color=QUIET)
+        axes.annotate("lengths of training", (places[0], 2), (4, 0), textcoords="offset points", color=INK)
         guess = 100 / len(copying.LETTERS)
         axes.axhline(guess, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (places[-1], guess), (0, 4), textcoords="offset points", color=QUIET, ha="right")
+        axes.annotate("guessing", (places[-1], guess), (0, 4), textcoords="offset points", color=INK, ha="right")
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(places), [str(length) for length in places])
         axes.set(title="Does it read longer texts?", xlabel="positions in a text", ylabel="letters right, %")

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from .described import SHARP, few_colours, shown_size
 from .style import styled
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: An
     from matplotlib.figure import Figure
 
     with styled():
-        figure = Figure(figsize=size, dpi=100)
+        figure = Figure(figsize=size, dpi=100 * SHARP)
         figure.set_layout_engine("none")
         FigureCanvasAgg(figure)
         figure.subplots(rows, columns, gridspec_kw=grid)
@@ -75,13 +76,11 @@ def wiped(figure: Figure) -> Sequence[Axes]:
 
 
 def drawn(figure: Figure) -> bytes:
-    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and of the figure's own size.
+    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and always of the same size.
 
     The frame of its axes lies beneath all they hold. Labels below the axes stay where they first were: to place them
     anew, all ticks would have to be measured.
     """
-    import io
-
     from PIL import Image as Picture
 
     canvas: Any = figure.canvas
@@ -93,10 +92,8 @@ def drawn(figure: Figure) -> bytes:
         for axis in (axes.xaxis, axes.yaxis):
             if axis is axes.xaxis or not axis.label.get_text():  # a y label makes way for longer numbers
                 axis.set_label_coords(*axis.label.get_position(), transform=axis.label.get_transform())
-    buffer = io.BytesIO()
     pixels = Picture.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
-    pixels.convert("RGB").save(buffer, "png", compress_level=1)
-    return buffer.getvalue()
+    return few_colours(pixels)
 
 
 def picture(shows: str) -> Image:
@@ -110,6 +107,7 @@ def picture(shows: str) -> Image:
 
         return ImageWithText(tooltip=shows, layout=layout)
     image = widgets.Image(format="png", tooltip=shows, layout=layout)
+    image.observe(lambda _: setattr(image, "width", shown_size(image.value)[0]), "value")
     image.add_traits(description=Unicode().tag(sync=True))  # ipywidgets shows no tooltip of what has no description
     return image
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import BLUE, COLOURS, DIVERGING, GREY, MARKERS, ORANGE, QUIET, WIDE, finished, plain_axes, styled
+from .style import BLUE, COLOURS, DIVERGING, FAINT, GREY, INK, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -39,7 +39,7 @@ def by_parameters(lora: Mapping[int, Spent], others: Mapping[str, Spent], untouc
             axes.plot(n, 100 * right, color=colour, marker=marker, linestyle="", markersize=9, label=name)
         axes.axhline(100 * untouched, color=GREY, linestyle=":", linewidth=1.5)
         right_edge = max([*numbers, *(n for n, _ in others.values())])
-        axes.annotate("untouched", (right_edge, 100 * untouched), (0, 4), textcoords="offset points", color=QUIET)
+        axes.annotate("untouched", (right_edge, 100 * untouched), (0, 4), textcoords="offset points", color=INK)
         axes.texts[-1].set_ha("right")
         axes.set(title="What accuracy costs", xlabel="numbers trained", ylabel="right answers, %", ylim=(0, 105))
         axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -135,7 +135,7 @@ def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank,
     with styled():
         left, middle, right = live.wiped(figure)
         numbers = range(1, len(values) + 1)
-        left.bar(numbers, values.tolist(), color=[BLUE if n <= r else "#D5D8DC" for n in numbers])
+        left.bar(numbers, values.tolist(), color=[BLUE if n <= r else FAINT for n in numbers])
         left.axvline(r + 0.5, color=ORANGE, linestyle="--", linewidth=1.5)
         left.set(title=f"singular values, {r} kept", xlabel="number")
         for axes, matrix, title in ((middle, W, name), (right, B @ A, f"rank {r}")):
@@ -145,7 +145,7 @@ def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank,
 
 
 def _signed(axes: Axes, matrix: Tensor, largest: float) -> None:
-    """A matrix with zero in white, positive entries red and negative ones blue."""
+    """A matrix that is clear at zero, positive entries red and negative ones blue."""
     limit = max(largest, 1e-12)
     axes.imshow(matrix.numpy(), cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
     axes.set(xticks=[], yticks=[])

@@ -51,7 +51,8 @@ def lstm_step() -> Figure:
     with style.styled():
         figure, axes = plt.subplots(figsize=(7.2, 3.3))
         top, low = 1.0, -1.0
-        axes.plot([-0.6, 6.75], [top, top], color=style.ORANGE, lw=3, zorder=1)
+        for ends in ((-0.6, 0.4), (0.8, 2.4), (2.8, 6.75)):  # not through the circles
+            axes.plot(ends, [top, top], color=style.ORANGE, lw=3, solid_capstyle="butt", zorder=1)
         axes.plot([6.8], [top], color=style.ORANGE, marker=">", markersize=9)
         axes.text(-0.7, top, "$c$", ha="right", va="center", fontsize=14)
         axes.text(7.0, top, "$c'$", ha="left", va="center", fontsize=14)
@@ -89,7 +90,7 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     axes.add_patch(
-        FancyBboxPatch((x - 0.3, y - 0.2), 0.6, 0.4, boxstyle="round,pad=0.05", fc="white", ec=colour, lw=2, zorder=2)
+        FancyBboxPatch((x - 0.3, y - 0.2), 0.6, 0.4, boxstyle="round,pad=0.05", fc="none", ec=colour, lw=2, zorder=2)
     )
     axes.text(x, y, text, ha="center", va="center", zorder=3)
 
@@ -97,7 +98,7 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
 def _circle(axes: Axes, x: float, y: float, text: str) -> None:
     from matplotlib.patches import Circle
 
-    axes.add_patch(Circle((x, y), 0.2, fc="white", ec=style.INK, lw=1.6, zorder=2))
+    axes.add_patch(Circle((x, y), 0.2, fc="none", ec=style.INK, lw=1.6, zorder=2))
     axes.text(x, y, text, ha="center", va="center", fontsize=13, zorder=3)
 
 
@@ -179,10 +180,9 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
         top.vlines(places + 0.27 * (row - 1), 0, gates[gate], color=colour, lw=10, label=names[gate])
     top.set(ylim=(0, 1.05), yticks=[0, 1], ylabel="open")
     top.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-    middle.imshow([cells], cmap=style.DIVERGING, vmin=-1, vmax=1, aspect="auto")
+    middle.imshow([cells], cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
     for place, cell in enumerate(cells):
-        bright = abs(cell) > 0.6
-        shade = "white" if bright else style.INK
+        shade = "white" if abs(cell) > 0.6 else "black"
         middle.text(place, 0, _signed(cell), ha="center", va="center", fontsize=9, color=shade)
     style.plain_axes(middle)
     middle.set(yticks=[], ylabel="cell $c$")

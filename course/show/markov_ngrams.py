@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import live
-from .style import AMBER, BLUE, GREY, INK, ORANGE, QUIET, SKY, SQUARE, WIDE, finished, plain_axes, styled
+from .style import AMBER, BLUE, GREY, INK, ORANGE, PALE, SKY, SQUARE, WIDE, finished, for_words, plain_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,7 +131,7 @@ def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: S
             axes.invert_yaxis()
             axes.set(xlim=(0, 1), xticks=[0, 1])
             axes.set_title(
-                visible(ending) or "(nothing)", size=11, family="monospace", color=ORANGE if ending else QUIET
+                visible(ending) or "(nothing)", size=11, family="monospace", color=for_words(ORANGE) if ending else INK
             )
             axes.grid(False)
             axes.tick_params(axis="y", length=0)
@@ -157,7 +157,7 @@ def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out:
         )  # fmt: skip
         for n, value in zip(orders, held_out):
             label = f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-            axes.annotate(label, (n, value), (0, 9), textcoords="offset points", ha="center", fontsize=9, color=ORANGE)
+            axes.annotate(label, (n, value), (3, 6), textcoords="offset points", fontsize=9, color=for_words(ORANGE))
         axes.yaxis.set_major_locator(FixedLocator([1, 2, 3, 5, 10, 20, 50, 100]))
         axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.yaxis.set_minor_locator(NullLocator())
@@ -213,7 +213,7 @@ def approximations(lines: Mapping[str, str], width: int = 74) -> Figure:
         axes.axis("off")
         for row, (name, wrapped) in enumerate(blocks):
             if row % 2 == 0:
-                axes.axhspan(row - 0.5, row + 0.5, color="#F3F5F8", linewidth=0)
+                axes.axhspan(row - 0.5, row + 0.5, color=PALE, linewidth=0)
             axes.text(0.008, row, name, va="center", weight="bold", size=9)
             axes.text(0.21, row, "\n".join(wrapped), va="center", family="monospace", size=8.5, parse_math=False)
         return finished(figure, "Samples that grow more like English as the model looks further back")

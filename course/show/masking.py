@@ -12,6 +12,7 @@ from . import live
 from .style import (
     BLUE,
     COLOURS,
+    FAINT,
     GREEN,
     GREY,
     INK,
@@ -278,7 +279,7 @@ def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) ->
         middle.imshow(weights.detach().cpu().numpy(), vmin=0.0, vmax=1.0)
         for t, row in enumerate(weights.tolist()):
             for s, weight in enumerate(row):
-                shade = INK if weight > 0.5 else "white"
+                shade = "black" if weight > 0.4 else "white"
                 number = f"{weight:.2f}" if weight else "0"
                 middle.text(s, t, number, ha="center", va="center", fontsize=9, color=shade)
         middle.set_title("the attention weights")
@@ -288,7 +289,8 @@ def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) ->
 
 def _grid(axes: Axes, mask: Tensor, words: Sequence[str], *, direct_mask: Tensor | None = None) -> None:
     """A mask as squares. What is not in `direct_mask` is known through other words, and a later word is a leak."""
-    from matplotlib.colors import to_rgb
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
 
     T = len(words)
     direct = mask if direct_mask is None else direct_mask | torch.eye(T, dtype=torch.bool)
@@ -297,10 +299,9 @@ def _grid(axes: Axes, mask: Tensor, words: Sequence[str], *, direct_mask: Tensor
         ahead[:REAL, :REAL] = torch.ones(REAL, REAL, dtype=torch.bool).triu(1)
     leaks = mask & ahead
     kind = torch.where(leaks, 3, torch.where(mask, torch.where(direct, 2, 1), 0))
-    axes.imshow(torch.tensor([to_rgb(colour) for colour in ("#F0F1F3", SKY, BLUE, ORANGE)])[kind].numpy())
-    between = (torch.arange(T + 1) - 0.5).tolist()
-    axes.hlines(between, -0.5, T - 0.5, color="white", linewidth=2.5)
-    axes.vlines(between, -0.5, T - 0.5, color="white", linewidth=2.5)
+    squares = [Rectangle((s - 0.46, t - 0.46), 0.92, 0.92) for t in range(T) for s in range(T)]
+    colours = [(FAINT, SKY, BLUE, ORANGE)[number] for number in kind.flatten().tolist()]
+    axes.add_collection(PatchCollection(squares, facecolors=colours, linewidths=0))
     for t, s in leaks.nonzero().tolist():
         axes.text(s, t, "!", ha="center", va="center", color="white", fontweight="bold")
     axes.set(xlim=(-0.5, T - 0.5), ylim=(T - 0.5, -0.5), aspect="equal")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, QUIET, SKY, WIDE, finished, plain_axes, styled
+from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, SKY, WIDE, finished, on_cell, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -111,7 +111,7 @@ def by_heads(heads: Sequence[int], accuracy: Mapping[str, Sequence[float]], para
         for (name, values), colour, marker in zip(accuracy.items(), (BLUE, ORANGE, *COLOURS[2:]), MARKERS):
             axes.semilogx(heads, [100 * value for value in values], base=2, color=colour, marker=marker, label=name)
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (heads[-1], 10), (0, 4), textcoords="offset points", color=QUIET, ha="right")
+        axes.annotate("guessing", (heads[-1], 10), (0, 4), textcoords="offset points", color=INK, ha="right")
         axes.set(title="The same width, shared by more heads", ylabel="right answers, %", ylim=(0, 105))
         axes.set_xticks(list(heads), [f"{h}\n{count:,}" for h, count in zip(heads, parameters)])
         axes.minorticks_off()
@@ -180,9 +180,11 @@ def _owned(axes: Axes, owners: Sequence[Sequence[int]]) -> None:
     """A table of cells with the colour and number of their head."""
     for t, row in enumerate(owners):
         for c, head in enumerate(row):
-            colour = COLOURS[head % len(COLOURS)] if head >= 0 else "white"
-            axes.add_patch(_rectangle((c - 0.46, t - 0.46), 0.92, 0.92, facecolor=colour, alpha=0.85, linewidth=0))
-            axes.text(c, t, f"{head + 1}", ha="center", va="center", color="white", fontsize=9)
+            if head < 0:
+                continue
+            colour = COLOURS[head % len(COLOURS)]
+            axes.add_patch(_rectangle((c - 0.46, t - 0.46), 0.92, 0.92, facecolor=colour, linewidth=0))
+            axes.text(c, t, f"{head + 1}", ha="center", va="center", color=on_cell(colour), fontsize=9)
     axes.set(xlim=(-0.6, len(owners[0]) - 0.4), ylim=(len(owners) - 0.4, -0.6))
     axes.set_xticks(range(len(owners[0])))
     axes.set_yticks(range(len(owners)))
@@ -197,7 +199,7 @@ def _percent_map(axes: Axes, weights: Tensor) -> None:
     for i, row in enumerate(values.tolist()):
         for j, weight in enumerate(row):
             if weight >= 0.05:
-                colour = INK if weight > 0.5 else "white"
+                colour = "black" if weight > 0.4 else "white"
                 axes.text(j, i, f"{100 * weight:.0f}", ha="center", va="center", fontsize=8, color=colour)
 
 
@@ -228,7 +230,7 @@ def _draw_looks(figure: Figure, weights: Tensor, words: Sequence[str], asking: S
             right.plot(
                 [0.06, 0.94], [token, place], color=ORANGE, linewidth=0.3 + 7 * weight, alpha=0.25 + 0.7 * weight
             )
-            right.text(1.0, place, word, ha="left", va="center", color=INK, alpha=0.35 + 0.65 * weight)
+            right.text(1.0, place, word, ha="left", va="center", color=INK)
         right.text(0.0, token, words[token], ha="right", va="center", color=INK, weight="bold")
 
 

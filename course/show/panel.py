@@ -7,7 +7,6 @@ wherever nothing runs. A panel's pictures and texts are outputs of their own, in
 from __future__ import annotations
 
 import html
-import os
 import re
 from itertools import groupby
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from IPython.display import display
 from ipywidgets import HTML, Image, VBox
 
+from ..surroundings import on_colab
 from .aloud import SCRIPT
 from .described import described
 
@@ -35,7 +35,7 @@ class Panel(VBox):
 
     def _ipython_display_(self, **_: Any) -> None:
         """Display the panel as outputs of the cell, or as one widget on Colab, which saves widgets with a notebook."""
-        if "COLAB_RELEASE_TAG" in os.environ:
+        if on_colab():
             _display_controls(self)
             return
         display({"application/javascript": SCRIPT, "text/plain": ""}, raw=True)
@@ -55,18 +55,22 @@ def _display_controls(widget: Any) -> None:
 
 def _display_kept(widget: Any) -> None:
     """Display what a picture or text holds as an output of its own, and display it anew at every change."""
-    handle = display(_data(widget), metadata=_metadata(widget), raw=True, display_id=True)
-    widget.observe(lambda _: handle.update(_data(widget), metadata=_metadata(widget), raw=True), "value")
+    data, about = _kept(widget)
+    handle = display(data, metadata=about, raw=True, display_id=True)
+
+    def renew(_: Any) -> None:
+        data, about = _kept(widget)
+        handle.update(data, metadata=about, raw=True)
+
+    widget.observe(renew, "value")
 
 
-def _data(widget: Any) -> dict[str, str]:
+def _kept(widget: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the data and the metadata of the output that holds what a picture or text shows."""
     if not isinstance(widget.value, str):
-        return described(bytes(widget.value), widget.tooltip)
+        data, about = described(bytes(widget.value), widget.tooltip)
+        return data | {"text/html": _STYLE + data["text/html"]}, about
     style = f"min-height:{widget.layout.min_height or 0};max-width:{widget.layout.max_width or 'none'}"
     plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", widget.value)).strip()
     shown = f'{_STYLE}<div class="course-text" style="{style}">{widget.value}</div>'
-    return {"text/html": shown, "text/plain": html.unescape(plain)}
-
-
-def _metadata(widget: Any) -> dict[str, Any]:
-    return {} if isinstance(widget.value, str) else {"image/png": {"alt": widget.tooltip}}
+    return {"text/html": shown, "text/plain": html.unescape(plain)}, {}

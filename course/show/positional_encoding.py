@@ -20,9 +20,10 @@ from .style import (
     INK,
     MARKERS,
     ORANGE,
-    QUIET,
+    ORDERED,
     WIDE,
     finished,
+    for_words,
     plain_axes,
     styled,
 )
@@ -118,7 +119,7 @@ def properties(found: Mapping[str, Mapping[str, bool]]) -> Figure:
         for row, held in enumerate(found.values()):
             for column, name in enumerate(names):
                 yes = bool(held[name])
-                axes.scatter(column, row, s=130, color=BLUE if yes else "white", edgecolor=BLUE if yes else GREY)
+                axes.scatter(column, row, s=130, color=BLUE if yes else "none", edgecolor=BLUE if yes else GREY)
         axes.set_xticks(range(len(names)), [name.replace("_", " ") for name in names])
         axes.set_yticks(range(len(found)), list(found))
         axes.set(xlim=(-0.6, len(names) - 0.4), ylim=(len(found) - 0.4, -0.6))
@@ -156,7 +157,7 @@ def alibi_weights(bias: Tensor) -> Figure:
         figure, axes = plt.subplots(figsize=WIDE)
         for head in range(heads):
             shade = head / max(heads - 1, 1)
-            colour = plt.get_cmap("cividis")(0.85 * shade)
+            colour = plt.get_cmap(ORDERED)(shade)
             axes.plot(range(1 - T, 1), weights[head].tolist(), color=colour, label=f"head {head + 1}")
         axes.set(
             title="How far each head looks",
@@ -182,7 +183,7 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], at: Sequence[int],
             look = {"linestyle": "-" if k % 2 else (0, (3, 2)), "markersize": 9 - k}
             axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name, **look)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
-        axes.annotate(f"trained on {trained_on}", (trained_on, 4), (5, 0), textcoords="offset points", color=QUIET)
+        axes.annotate(f"trained on {trained_on}", (trained_on, 4), (5, 0), textcoords="offset points", color=INK)
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(at), [str(length) for length in at])
         axes.minorticks_off()
@@ -305,7 +306,13 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, position: int) -
         middle.axhline(n, color=ORANGE, linestyle="--", linewidth=1.5)
         end = len(turns) - 1
         middle.annotate(
-            f"{n} positions", (end, n), (0, 4), textcoords="offset points", color=ORANGE, fontsize=9, ha="right"
+            f"{n} positions",
+            (end, n),
+            (0, 4),
+            textcoords="offset points",
+            color=for_words(ORANGE),
+            fontsize=9,
+            ha="right",
         )
         middle.set(title="positions for a full turn", xlabel="pair")
         dots = table @ table.T
@@ -346,7 +353,7 @@ def _draw_pairs(figure: Figure, rope: Rotate, key_at: int, distance: int) -> lis
             axes.set_title(f"pair {i}", fontsize=10, loc="center")
             axes.text(0, -1.25, f"q · k = {float(scores[distance, i]):.2f}", ha="center", va="top", fontsize=9)
         dials[0].text(-1.1, 1.02, "q", color=BLUE, fontsize=10, weight="bold")
-        dials[0].text(-0.8, 1.02, "k", color=ORANGE, fontsize=10, weight="bold")
+        dials[0].text(-0.8, 1.02, "k", color=for_words(ORANGE), fontsize=10, weight="bold")
         curve.plot(range(_FAR + 1), scores.sum(-1).tolist(), color=GREEN, linewidth=1.5)
         curve.axvline(distance, color=INK, linewidth=1.5)
         curve.set(title="score", xlabel="distance t − s", ylim=(-4.3, 4.3), yticks=[-4, -2, 0, 2, 4])
@@ -368,7 +375,7 @@ def _dial(axes: Axes, across: float, up: float) -> None:
     """A dial whose hand points to (across, up)."""
     from matplotlib.patches import Circle
 
-    axes.add_patch(Circle((0, 0), 1.0, fill=False, edgecolor="#B9BEC5", linewidth=1.2))
+    axes.add_patch(Circle((0, 0), 1.0, fill=False, edgecolor=GREY, linewidth=1.2))
     _hand(axes, across, up)
     axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), xticks=[], yticks=[], aspect="equal")
     plain_axes(axes)

@@ -36,13 +36,21 @@ def unrolled(steps: int = 4) -> Figure:
         _step(axes, 0.0, "$x_t$", "$h_t$", style.BLUE)
         axes.plot([0, 0.8, 0.8], [0.56, 0.56, 0.0], color=style.ORANGE, lw=1.6)
         _arrow(axes, (0.83, 0.0), (0.37, 0.0), style.ORANGE)
-        axes.text(0.9, 0.3, "$W_h$", color=style.ORANGE, ha="left", va="center", fontsize=9)
+        ink = style.for_words(style.ORANGE)
+        axes.text(0.9, 0.3, "$W_h$", color=ink, ha="left", va="center", fontsize=9)
         axes.text(1.6, 0.0, "=", ha="center", va="center", fontsize=20)
         for t in range(1, steps + 1):
             place = 1.7 + 1.45 * t
             _step(axes, place, f"$x_{t}$", f"$h_{t}$", style.BLUE)
             _arrow(axes, (place - 1.08 if t > 1 else place - 0.75, 0), (place - 0.37, 0), style.ORANGE)
-            axes.text(place - 0.73, 0.14, "$W_h$" if t > 1 else "", color=style.ORANGE, ha="center", fontsize=9)
+            axes.text(
+                place - 0.73,
+                0.14,
+                "$W_h$" if t > 1 else "",
+                color=style.for_words(style.ORANGE),
+                ha="center",
+                fontsize=9,
+            )
             if t == 1:
                 axes.text(place - 0.92, 0.0, "$h_0$", ha="center", va="center")
         axes.set(xlim=(-0.8, 1.7 + 1.45 * steps + 0.6), ylim=(-1.35, 1.35), aspect="equal")
@@ -57,7 +65,7 @@ def unrolled(steps: int = 4) -> Figure:
 def _step(axes: Axes, place: float, below: str, above: str, colour: str) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    box = FancyBboxPatch((place - 0.27, -0.27), 0.54, 0.54, boxstyle="round,pad=0.06", fc="white", ec=colour, lw=2)
+    box = FancyBboxPatch((place - 0.27, -0.27), 0.54, 0.54, boxstyle="round,pad=0.06", fc="none", ec=colour, lw=2)
     axes.add_patch(box)
     axes.text(place, 0, "cell", ha="center", va="center")
     _arrow(axes, (place, -0.85), (place, -0.37), style.INK)
@@ -92,7 +100,7 @@ def windows(lengths: Sequence[int], sizes: Sequence[int], accuracy: Sequence[Seq
 
 
 def states(hs: Tensor, labels: Sequence[str] = (), title: str = "The state after every token") -> Figure:
-    """Draw one sequence's states (T, H) as a map, with time to the right, a row for each unit, and zero in white."""
+    """Draw one sequence's states (T, H) as a map, with time to the right, a row for each unit. Zero is clear."""
     import matplotlib.pyplot as plt
 
     values = hs.detach().double().T.cpu().numpy()
@@ -284,7 +292,7 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
     for t in is_balanced(ids.expand(len(ids), -1), beginnings).nonzero().flatten().tolist():
         bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
     fair = [t for t in range(read) if t % 2 and ids[t] >= KINDS]
-    bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="white")
+    bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="none")
     bottom.plot(fair, [believed[t] for t in fair], "o", color=style.BLUE, markersize=8)
     bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
     bottom.set(ylim=(-0.06, 1.06), ylabel="P(balanced)")

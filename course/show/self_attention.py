@@ -12,16 +12,18 @@ from . import live
 from .style import (
     BLUE,
     COLOURS,
+    FAINT,
     GREEN,
     GREY,
     INK,
     MARKERS,
     ORANGE,
     PINK,
-    QUIET,
     SMALL,
     WIDE,
     finished,
+    for_words,
+    on_cell,
     plain_axes,
     styled,
 )
@@ -52,10 +54,14 @@ def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
     positions = range(1, len(accuracy) + 1)
     with styled():
         figure, axes = plt.subplots(figsize=SMALL)
-        bars = axes.bar(positions, [100 * a for a in accuracy], color=BLUE, width=0.7)
-        axes.bar_label(bars, [f"{100 * a:.0f}" for a in accuracy], padding=2, fontsize=9)
+        axes.bar(positions, [100 * a for a in accuracy], color=BLUE, width=0.7)
+        for place, a in zip(positions, accuracy):
+            above = (place, 100 * max(a, chance))  # the line of guessing strikes no number
+            axes.annotate(f"{100 * a:.0f}", above, (0, 3), textcoords="offset points", ha="center", fontsize=9)
         axes.axhline(100 * chance, color=ORANGE, linestyle="--", linewidth=1.5)
-        axes.annotate(f"guessing, {chance:.0%}", (0.5, 100 * chance), (0, 26), textcoords="offset points", color=ORANGE)
+        axes.annotate(
+            f"guessing, {chance:.0%}", (0.5, 100 * chance), (0, 26), textcoords="offset points", color=for_words(ORANGE)
+        )
         axes.set(title="What is left in the last hidden state?", xlabel="position of the pair", ylim=(0, 112))
         axes.set(ylabel="digits read back, %", xticks=list(positions))
         axes.grid(axis="x", visible=False)
@@ -79,7 +85,7 @@ def scores_by_width(
         for (name, values), colour, marker in zip(largest.items(), (ORANGE, BLUE), MARKERS):
             right.semilogx(widths, values, color=colour, marker=marker, label=name)
         right.axhline(1 / keys, color=GREY, linestyle=":", linewidth=1.5)
-        right.annotate("all equal", (widths[-1], 1 / keys), (0, 4), textcoords="offset points", color=QUIET, ha="right")
+        right.annotate("all equal", (widths[-1], 1 / keys), (0, 4), textcoords="offset points", color=INK, ha="right")
         left.set(title="Variance of a score", xlabel="width D of queries and keys")
         right.set(title=f"Largest of {keys} weights", xlabel="width D of queries and keys", ylim=(0, 1.03))
         left.legend(loc="upper left")
@@ -129,15 +135,16 @@ def costs(
         left.loglog(lengths, whole, color=BLUE, marker="o", label="whole layers")
         left.axhline(1, color=GREY, linewidth=1.2)
         if meeting > 0:
-            left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
+            left.axvline(meeting, ymax=0.78, color=GREY, linestyle="--", linewidth=1.2)
             left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
         left.set(title="Attention's cost / recurrence's", xlabel="number of words n")
         left.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
         left.legend(loc="upper left")
         shares = [[100 * part[name] / sum(part.values()) for part in parts] for name in parts[0]]
-        right.stackplot(lengths, shares, colors=(GREEN, PINK, BLUE), alpha=0.5)
-        for name, (x, y), side in zip(parts[0], ((0.04, 0.1), (0.04, 0.6), (0.96, 0.75)), ("left", "left", "right")):
-            right.text(x, y, name, transform=right.transAxes, ha=side)
+        colours, places = (GREEN, PINK, BLUE), ((0.04, 0.1, "left"), (0.04, 0.6, "left"), (0.96, 0.75, "right"))
+        right.stackplot(lengths, shares, colors=colours)
+        for name, colour, (x, y, side) in zip(parts[0], colours, places):
+            right.text(x, y, name, transform=right.transAxes, ha=side, color=on_cell(colour))
         right.set(title="Inside the whole attention layer", xlabel="number of words n", ylabel="multiplications, %")
         right.set(xscale="log", xlim=(lengths[0], lengths[-1]), ylim=(0, 100))
         return finished(
@@ -167,11 +174,9 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
         for (name, values), colour, marker in zip(accuracy.items(), (BLUE, ORANGE, PINK, *COLOURS), MARKERS):
             axes.plot(slots, [100 * value for value in values], color=colour, marker=marker, label=name)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
-        axes.annotate(
-            f"trained on {trained_on} pairs", (trained_on, 62), (6, 0), textcoords="offset points", color=QUIET
-        )
+        axes.annotate(f"trained on {trained_on} pairs", (trained_on, 62), (6, 0), textcoords="offset points", color=INK)
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (slots[-1], 10), (0, -12), textcoords="offset points", color=QUIET, ha="right")
+        axes.annotate("guessing", (slots[-1], 10), (0, -12), textcoords="offset points", color=INK, ha="right")
         axes.set(title="Recall of a pair", xlabel="pairs in the list", ylabel="right answers, %", ylim=(0, 105))
         axes.set_xticks(list(slots))
         axes.legend(loc="center right")
@@ -295,17 +300,17 @@ def _heat(axes: Axes, weights: Tensor, queries: Sequence[str], keys: Sequence[st
     plain_axes(axes)
     for i, row in enumerate(values.tolist()):
         for j, weight in enumerate(row):
-            dark = weight > 0.5
-            axes.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=INK if dark else "white")
+            dark = weight > 0.4
+            axes.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=9, color="black" if dark else "white")
 
 
 def _plane(axes: Axes, title: str) -> None:
     axes.set(xlim=(-3.6, 3.6), ylim=(-3.6, 3.6), xticks=[], yticks=[])
     axes.set_title(title)
     for side in ("left", "bottom", "right", "top"):
-        axes.spines[side].set(visible=True, color="#D5D8DC")
-    axes.axhline(0, color="#D5D8DC", linewidth=1, zorder=0)
-    axes.axvline(0, color="#D5D8DC", linewidth=1, zorder=0)
+        axes.spines[side].set(visible=True, color=FAINT)
+    axes.axhline(0, color=FAINT, linewidth=1, zorder=0)
+    axes.axvline(0, color=FAINT, linewidth=1, zorder=0)
 
 
 def _arrow(axes: Axes, x: float, y: float, colour: str) -> None:
@@ -324,7 +329,7 @@ def _label(axes: Axes, word: str, x: float, y: float, colour: str) -> None:
     """Write a word beside its point, further out along the line from the origin."""
     far = max((x * x + y * y) ** 0.5, 1e-6)
     beside = (17 * x / far, 12 * y / far)
-    axes.annotate(word, (x, y), beside, textcoords="offset points", color=colour, ha="center", va="center")
+    axes.annotate(word, (x, y), beside, textcoords="offset points", color=for_words(colour), ha="center", va="center")
 
 
 def _rectangle(corner: tuple[float, float], width: float, height: float, **style: Any) -> Any:

@@ -44,9 +44,8 @@ def compression(merges: Sequence[int], bytes_a_piece: Mapping[str, Sequence[floa
         for (name, values), marker, line in zip(bytes_a_piece.items(), style.MARKERS, ("-", "--", ":", "-.")):
             (drawn,) = axes.plot(merges, values, line, marker=marker, label=name)
             end = (merges[-1], values[-1])
-            axes.annotate(
-                f"{values[-1]:.2f}", end, (8, 0), textcoords="offset points", va="center", color=drawn.get_color()
-            )
+            ink = style.for_words(drawn.get_color())
+            axes.annotate(f"{values[-1]:.2f}", end, (8, 0), textcoords="offset points", va="center", color=ink)
         axes.set(xlabel="merges", ylabel="bytes in a piece", xlim=(-0.02 * merges[-1], 1.1 * merges[-1]))
         axes.set(ylim=(0.9, None))
         axes.set_title("How much does a piece hold?")

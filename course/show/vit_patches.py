@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import BLUE, COLOURS, GREY, MARKERS, ORANGE, QUIET, WIDE, finished, plain_axes, styled
+from .style import BLUE, COLOURS, FAINT, GREY, INK, MARKERS, ORANGE, WIDE, finished, for_words, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -71,14 +71,14 @@ def cut(image: Tensor, patchify: Patchify, p: int) -> Figure:
                 (n % columns * p - 0.35, n // columns * p - 0.3),
                 {"facecolor": "white", "alpha": 0.8, "lw": 0},
             )
-            axes.text(*corner, str(n), color=ORANGE, fontsize=8, va="top", bbox=back | {"pad": 0.5})
+            axes.text(*corner, str(n), color="black", fontsize=8, va="top", bbox=back | {"pad": 0.5})
         axes.set_title(f"cut with p = {p}", fontsize=10)
         for n, (axes, patch) in enumerate(zip(right.subplots(rows, 8, squeeze=False).flat, [*patches, *[None] * 8])):
             if patch is None:
                 axes.axis("off")
                 continue
             _picture(axes, patch)
-            axes.set_title(str(n), fontsize=8, loc="center", pad=2, color=ORANGE)
+            axes.set_title(str(n), fontsize=8, loc="center", pad=2, color=for_words(ORANGE))
         return finished(
             figure, f"An image cut into {N} patches of {p} × {p}, and the patches in the order they come in."
         )
@@ -280,13 +280,13 @@ def _picture(axes: Axes, image: Tensor) -> None:
     """An image (C, H, W) of one channel as ink on paper, of three in colour."""
     import matplotlib as mpl
 
-    ink = mpl.colormaps["Greys"].with_extremes(bad="#9CC3DE")
+    ink = mpl.colormaps["Greys"].with_extremes(bad=f"{BLUE}60")
     pixels = image.detach().cpu().float()
     axes.imshow(pixels[0].numpy() if len(pixels) == 1 else pixels.movedim(0, -1).numpy(), cmap=ink, vmin=0.0, vmax=1.0)
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     for spine in axes.spines.values():  # white paper on a white page needs an edge
-        spine.set(visible=True, color="#D5D8DC", linewidth=0.8)
+        spine.set(visible=True, color=FAINT, linewidth=0.8)
 
 
 def _overlay(axes: Axes, image: Tensor, row: Tensor) -> None:
@@ -311,7 +311,7 @@ def _lines(axes: Axes, shape: Sequence[int], p: int) -> None:
 
 def _guessing(axes: Axes, end: float) -> None:
     axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-    axes.annotate("guessing", (end, 10), (0, 4), textcoords="offset points", color=QUIET, ha="right")
+    axes.annotate("guessing", (end, 10), (0, 4), textcoords="offset points", color=INK, ha="right")
 
 
 def _mean_by_distance(alike: Tensor) -> list[float]:

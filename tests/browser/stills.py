@@ -1,7 +1,8 @@
 """Takes the pictures of the widgets: `python -m tests.browser.stills [TOPIC ...]`.
 
 Each solved notebook is executed and opened in JupyterLab, which shows a widget's pictures and texts again. These are
-photographed, without the controls, which do nothing where no kernel runs.
+photographed, without the controls, which do nothing where no kernel runs, and without a ground. Their words have the
+ink of figures, so a still is read on light and on dark pages.
 """
 
 from __future__ import annotations
@@ -16,14 +17,11 @@ from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Locator, expect
 
 from course.grading.authoring import widget_pictures
-from course.grading.authoring.source import build
-from course.grading.cells import notebook_bytes, read_notebook
-from course.grading.course_folder import source_path
-from course.grading.execution.execute import execute
-from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
+from course.grading.cells import read_notebook
+from course.show.style import INK
 from course.syllabus import TOPICS, Topic, find_topic
 from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab
+from website.executed import solved
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 1000
@@ -31,17 +29,21 @@ LONG = 300
 """Characters of what a widget says that are kept in its description."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 KEPT = ".course-picture, .course-text"
+ALONE = f"""
+.jp-OutputArea-child:not(:has({KEPT})) {{ display: none !important; }}
+html, body, body :not(.course-text *), .course-text tr {{ background: none !important; }}
+.jp-RenderedHTMLCommon, .jp-RenderedHTMLCommon table {{ color: {INK} !important; }}
+"""
+"""Takes from a page all that does not belong to a still."""
 
 
 def executed(topic: Topic) -> NotebookNode:
-    """The solved notebook with all outputs, trained anew.
+    """Return the solved notebook with all outputs, as the site shows it.
 
     Raises:
         RuntimeError: it did not run to its end.
     """
-    nb = build(source_path(ROOT, topic), topic)
-    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=own_limits(nb, Limits(300.0)))
-    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    outcome = solved(topic)
     if outcome.fault:
         raise RuntimeError(f"{topic.folder}: {outcome.fault}")
     return read_notebook(outcome.notebook)
@@ -75,14 +77,14 @@ def photograph(topic: Topic, nb: NotebookNode, browser: Browser) -> list[Path]:
 
 
 def _photograph(browser: Browser, server: str, path: Path) -> None:
-    page = browser.new_page(viewport={"width": WIDTH, "height": 1600}, device_scale_factor=1.5)
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1600}, device_scale_factor=2)
     NotebookPage(page, server, f"{path.stem}.ipynb")
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
-    page.add_style_tag(content=f".jp-OutputArea-child:not(:has({KEPT})) {{display: none !important}}")
+    page.add_style_tag(content=ALONE)
     output = page.locator(".jp-CodeCell .jp-OutputArea").first
     expect(output.locator(KEPT).first).to_be_visible(timeout=60 * SECONDS)
     page.wait_for_timeout(1500)
-    widget_pictures.save(output.screenshot(), _in_words(output), path)
+    widget_pictures.save(output.screenshot(omit_background=True), _in_words(output), path)
     page.close()
 
 

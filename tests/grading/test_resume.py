@@ -33,8 +33,7 @@ from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.problem import Problem
-from course.grading.workers.start_early import FORKS
-from course.grading.workers.worker_pool import LocalCrew
+from course.grading.workers.worker_pool import FORKS, LocalCrew
 from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved

@@ -10,6 +10,6 @@ from course.syllabus import Topic
 
 
 def answers(kind: str, topic: Topic, exercise: str) -> list[Any]:
-    """The `alternatives` to an exercise, or its `mutants`; none where it has no such module."""
+    """The `alternatives` to an exercise, or its `mutants`; none where none are kept."""
     name = f"tests.hidden.{kind}.{topic.name}.{exercise}"
-    return getattr(import_module(name), kind.upper()) if find_spec(name) else []
+    return getattr(import_module(name), kind.upper(), []) if find_spec(name) else []

@@ -335,7 +335,13 @@ HEARD = [
     Heard("cross_entropy", log_softmax_by_hand, INFINITE, INFINITE, untrue="Print the probability"),
     Heard("generate", by_exponentials, PASSES, PASSES),
     Heard("generate", root_of_the_temperature, "do not follow", "do not follow", untrue="bolder or tamer"),
-    Heard("GatedClassifier", MinGRU, PASSES, "What does each of your gates read?", untrue="where are the weights"),
+    Heard(
+        "GatedClassifier",
+        MinGRU,
+        "What does each of your gates read?",
+        "What does each of your gates read?",
+        untrue="where are the weights",
+    ),
     Heard(
         "AttentionSeq2Seq",
         ReadsABagOfTokens,

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from course import show
 from course.data import grammar
 from course.reference.cbow import nearest
+from tests.show.at_home import weakest
 from tests.show.contrast import contrast
 
 pictures = show.cbow
@@ -40,8 +41,9 @@ def test_the_table_of_counts_has_words_as_rows():
 def test_every_number_of_a_table_is_read_on_its_cell():
     (axes,) = pictures.counts(torch.arange(4).view(1, 4), ["none", "one", "two", "three"]).axes
     (image,) = axes.images
-    cells = image.cmap(image.norm(image.get_array()))[:, 0]
-    assert all(contrast(text.get_color(), cell[:3]) >= 4.5 for text, cell in zip(axes.texts, cells, strict=True))
+    cells = image.get_array()[:, 0]
+    for text, cell in zip(axes.texts, cells, strict=True):  # a clear cell shows the page
+        assert (contrast(text.get_color(), cell[:3]) if cell[3] else weakest(text.get_color())) >= 4.5
 
 
 def test_similarities_are_cosines_of_the_rows():

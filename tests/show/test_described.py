@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
 import re
-import struct
 from pathlib import Path
 
 import nbformat
@@ -13,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 
 from course.show.described import described
 
@@ -45,12 +46,18 @@ def test_a_figure_is_shown_with_its_description(name: str, outputs: dict[str, No
     assert 'alt="Right answers by number of heads: a &lt; &quot;b&quot; 100% with 1, 100% with 2."' in shown
     assert output.data["text/plain"] == SHOWS
     assert png.strip() in shown and len(re.findall("<img ", shown)) == 1
-    width = struct.unpack(">I", base64.b64decode(png)[16:20])[0]
-    assert int(re.findall(r'width="(\d+)"', shown)[0]) == (width if name == "as it is" else width // 2)
+    assert re.findall(r'width="(\d+)" height="(\d+)"', shown) == [("804", "386")]
 
 
-def test_its_file_has_the_description_for_pages_made_of_files(outputs: dict[str, NotebookNode]) -> None:
-    assert outputs["as it is"].metadata["image/png"]["alt"] == SHOWS
+@pytest.mark.parametrize("name", ["as it is", "twice as sharp"])
+def test_its_file_is_sharp_clear_and_small_and_has_the_description(name: str, outputs: dict[str, NotebookNode]) -> None:
+    png = base64.b64decode(outputs[name].data["image/png"])
+    about = outputs[name].metadata["image/png"]
+    picture = Image.open(io.BytesIO(png))
+    assert (picture.width // 2, picture.height // 2) == (about["width"], about["height"]) == (804, 386)
+    assert picture.convert("RGBA").getpixel((0, 0))[3] == 0, "it has a ground"
+    assert len(png) < 40_000
+    assert about["alt"] == SHOWS
 
 
 @pytest.mark.parametrize("name", ["a student's own", "drawn in lines"])
@@ -60,4 +67,6 @@ def test_other_figures_are_shown_as_ever(name: str, outputs: dict[str, NotebookN
 
 
 def test_a_picture_that_is_not_drawn_yet_has_no_size() -> None:
-    assert 'alt="a map" width="0" height="0"' in described(b"", "a map")["text/html"]
+    data, about = described(b"", "a map")
+    assert 'width="0" height="0" alt="a map"' in data["text/html"]
+    assert about == {"image/png": {"alt": "a map", "width": 0, "height": 0}}

@@ -10,19 +10,20 @@ import pytest
 from PIL import Image
 
 from course.show import live
+from course.show.described import few_colours
 from course.show.style import styled
 from tests.few import few
 from tests.show.widgets import WIDGETS, controls, move
 
 
 def _pixels(png: bytes) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
 
 
 def _drawn_whole(figure: Any) -> np.ndarray:
     with styled(), io.BytesIO() as file:
         figure.canvas.print_png(file)
-        return _pixels(file.getvalue())
+        return _pixels(few_colours(Image.open(file)))
 
 
 @pytest.mark.parametrize("name", few(list(WIDGETS), *list(WIDGETS)[:3]))

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import ipywidgets
 import matplotlib.pyplot as plt
 import pytest
 
+from course.show import live, panel
+from tests.show.at_home import assert_at_home
 from tests.show.widgets import WIDGETS, controls, look, move, parts
 
 every_widget = pytest.mark.parametrize("name", WIDGETS)
+
+
+@pytest.fixture(autouse=True)
+def pictures_are_at_home_on_light_and_dark_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check each picture of a widget."""
+    draw = live.drawn
+
+    def drawn(figure: Any) -> bytes:
+        assert_at_home(figure)
+        return draw(figure)
+
+    monkeypatch.setattr(live, "drawn", drawn)
 
 
 def _size(png: bytes) -> tuple[int, int]:
@@ -37,6 +52,15 @@ def test_it_is_labelled_keeps_its_size_and_answers_every_control(name: str) -> N
             pytest.fail(f"{control.description} changes nothing")
     assert len(sizes) == (1 if pictures else 0), f"the picture jumps: {sizes}"
     assert not plt.get_fignums()
+
+
+@every_widget
+def test_a_notebook_opened_again_says_how_to_use_its_controls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(panel, "display", lambda data, **_: shown.append(data))
+    WIDGETS[name]()._ipython_display_()
+    kept = [data["text/html"] for data in shown if data.get("text/html")]
+    assert kept and all("Run this cell to use its controls." in output for output in kept)
 
 
 @every_widget

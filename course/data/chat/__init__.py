@@ -1,4 +1,4 @@
-"""An assistant's manners for the GPT of `wordnet`: a LoRA adapter, and the tokens that mark who speaks.
+"""A chat version of the GPT of `wordnet`: a LoRA adapter, and the tokens that mark the speakers.
 
 `model_card.md`, beside this file, says what the adapter was tuned on, what it can do and what it cannot. It was made by
 `make chat` (`tests/training/tune_chat.py`).
@@ -21,12 +21,12 @@ from .. import wordnet
 FOLDER = Path(__file__).parent
 ADAPTER, CARD = FOLDER / "adapter.safetensors", FOLDER / "model_card.md"
 SPECIAL = {"system": 1, "user": 2, "assistant": 3, "end": 4}
-"""The token that begins each role's turn, and the one behind every turn: control bytes, which stand in no text."""
+"""The token that begins each role's turn, and the one that ends every turn: control bytes, absent from all text."""
 IMAGE = 5
-"""The token in whose place a picture comes."""
+"""The token that is replaced by a picture."""
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ASKED = "Which digit is this?"
-"""What the assistant was taught to be asked about a picture. It answers "It is seven."."""
+"""The question about a picture in the training data. The assistant answers "It is seven."."""
 EXAMPLES = (
     ("What is a cup?", "A cup is a small vessel for hot drinks."),
     ("What is a goose?", "A goose is a large bird that swims."),

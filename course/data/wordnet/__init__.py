@@ -1,12 +1,12 @@
 """A dictionary of words that do not exist: the weights of a small GPT that read WordNet's definitions.
 
-`model_card.md`, beside this file, says what it was trained on, how good it is and what it is bad at. The weights and
-the merges of its tokenizer were made by `make weights` (`tests/training/pretrain_gpt.py`).
+`model_card.md`, beside this file, describes its training, its quality and its weaknesses. The weights and the merges of
+its tokenizer were made by `make weights` (`tests/training/pretrain_gpt.py`).
 
     model = GPT(**wordnet.SIZES).load_published(wordnet.weights())
     logits, cache = model(wordnet.prompt("blorbel", "plant"))
 
-Texts end with token 0, the byte 0, which stands in no text: so a text begins behind it, too.
+Texts end with token 0, the byte 0, which no text contains. Each text also follows one.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ..words import words_of
 FOLDER = Path(__file__).parent
 WEIGHTS, MERGES, CARD = FOLDER / "weights.safetensors", FOLDER / "merges.safetensors", FOLDER / "model_card.md"
 SIZES = {"vocab": 2048, "d_model": 160, "n_layers": 4, "n_heads": 4, "n_groups": 2, "d_ff": 432}
-"""What the GPT was built with."""
+"""The arguments with which the GPT was built."""
 
 END = 0
-"""The token at which a text ends, and the one before it begins."""
+"""The token that ends every text, and also precedes its first token."""
 
 KINDS = (
     *("act", "adjective", "adverb", "animal", "attribute", "body part", "communication", "event", "feeling", "food"),
     *("group", "idea", "made thing", "motive", "natural thing", "person", "phenomenon", "place", "plant"),
     *("possession", "process", "quantity", "relation", "shape", "state", "substance", "thing", "time", "verb"),
 )
-"""The kinds of words that WordNet's files distinguish, in short names."""
+"""The kinds of words in WordNet's files, by short names."""
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +87,7 @@ def encode(text: str) -> list[int]:
 
 
 def decode(tokens: list[int]) -> str:
-    """Return the text of `tokens` up to the first `END`; half a character becomes �."""
+    """Return the text of `tokens` up to the first `END`. Incomplete characters become �."""
     if END in tokens:
         tokens = tokens[: tokens.index(END)]
     return b"".join(pieces()[token] for token in tokens).decode(errors="replace")
@@ -97,7 +97,7 @@ def prompt(word: str, kind: str) -> Tensor:
     """Return the beginning of a definition as ids (1, T), with `END` in front.
 
     Raises:
-        ValueError: there is no such kind; the message lists them.
+        ValueError: there is no such kind. The message lists them.
     """
     if kind not in KINDS:
         raise ValueError(f"no kind is called {kind!r}; the kinds are {', '.join(KINDS)}")

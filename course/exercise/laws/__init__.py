@@ -1,6 +1,6 @@
-"""Laws: named checks of recorded outputs that any right answer passes.
+"""Laws: named checks of recorded outputs that every right answer passes.
 
-Each module holds the laws of one kind of thing; `registry` knows them all by name.
+Each module holds the laws for one kind of output. `registry` knows all laws by name.
 """
 
 from . import (

@@ -1,4 +1,4 @@
-"""Laws of agreement: between two outputs, between parts of one, or between an output and known values."""
+"""Laws of agreement between two outputs, between parts of one, or between an output and known values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .plain import agree, kind, tensor
 from .registry import EXPECTED, Outputs, law, law_with
 
 MOST_SLICES = 2048
-"""Of what is compared each with each; the course asks for some dozens."""
+"""Number of slices up to which all pairs are compared. The course's exercises have some dozens."""
 
 
 @law
 def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
-    """Two outputs agree."""
+    """Require two equal outputs."""
     if agree(outputs[of], outputs[to], within):
         return ""
     return because or f"{of} and {to} should agree, but they differ"
@@ -24,7 +24,7 @@ def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", wi
 
 @law
 def repeats(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-5) -> str:
-    """The same call answers the same. Where it does not, what else is broken may be chance: see `judge.diagnose`."""
+    """Require equal outputs of repeated calls. Else other broken laws may be chance, see `judge.diagnose`."""
     return equal(outputs, of, to, because or "two calls with the same input give different results", within)
 
 
@@ -32,7 +32,7 @@ def repeats(outputs: Outputs, of: str = "out", to: str = "", because: str = "", 
 def equal_up_to(
     outputs: Outputs, count: int, of: str = "out", to: str = "", dim: int = 1, because: str = "", within: float = 1e-6
 ) -> str:
-    """The first `count` entries of two outputs along `dim` agree; what comes after them may differ."""
+    """Require equal first `count` entries of two outputs along `dim`. Later entries may differ."""
     first, second = (tensor(outputs[name]).narrow(dim, 0, count) for name in (of, to))
     if agree(first, second, within):
         return ""
@@ -41,7 +41,7 @@ def equal_up_to(
 
 @law
 def different(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
-    """Two outputs do not agree."""
+    """Require two different outputs."""
     if not agree(outputs[of], outputs[to], within):
         return ""
     return because or f"{of} and {to} should differ, but they are the same"
@@ -51,7 +51,7 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
 def exceeds_by(
     outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
 ) -> str:
-    """One output is another plus `value`."""
+    """Require one output to be another plus `value`."""
     if agree(tensor(outputs[of]).double() - value.double(), tensor(outputs[to]).double(), within):
         return ""
     return because or f"the difference between {of} and {to} is wrong"
@@ -61,7 +61,7 @@ def exceeds_by(
 def begins_with(
     outputs: Outputs, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
 ) -> str:
-    """The first entries of an output along `dim` are another output."""
+    """Require an output whose first entries along `dim` are another output."""
     beginning = tensor(outputs[of]).narrow(dim, 0, tensor(outputs[to]).shape[dim])
     if agree(beginning, outputs[to], within):
         return ""
@@ -72,7 +72,7 @@ def begins_with(
 def differ_at(
     outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
 ) -> str:
-    """The entries at `place` along `dim` of two outputs do not agree."""
+    """Require different entries at `place` along `dim` of two outputs."""
     first, second = (tensor(outputs[name]).select(dim, place) for name in (of, to))
     if not agree(first, second, within):
         return ""
@@ -81,7 +81,7 @@ def differ_at(
 
 @law
 def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
-    """No two slices along `dim` are the same; at most `MOST_SLICES` are compared, one with all behind it at a time."""
+    """Require all slices along `dim` to differ from each other. At most `MOST_SLICES` are accepted."""
     slices = tensor(outputs[of]).double().movedim(dim, 0).flatten(1)
     if len(slices) > MOST_SLICES:
         return f"got {len(slices)} entries, far more than a correct solution returns"
@@ -93,7 +93,7 @@ def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str 
 
 @law
 def slices_vary(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
-    """Not all slices along `dim` are the same."""
+    """Require at least two different slices along `dim`."""
     if slices_agree(outputs, of, dim, because, within):
         return ""
     return because or "the entries should vary, but all of them are the same"
@@ -101,7 +101,7 @@ def slices_vary(outputs: Outputs, of: str = "out", dim: int = 0, because: str = 
 
 @law
 def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
-    """All slices along `dim` are the same."""
+    """Require all slices along `dim` to be equal."""
     slices = tensor(outputs[of]).double().movedim(dim, 0)
     if agree(slices, slices[:1].expand_as(slices), within):
         return ""
@@ -110,10 +110,10 @@ def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str =
 
 @law
 def rows_follow(outputs: Outputs, rows: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
-    """Slices along the first axis are the same where the numbers in `rows` (B,) are, and differ where these differ.
+    """Require slices along the first axis to be equal where the numbers in `rows` (B,) are, and to differ elsewhere.
 
-    So what comes depends on what was asked, and on nothing else: neither a constant does that, nor what was written
-    down when other copies were asked for. `within` is a share of the largest number.
+    So the result depends on the request and on nothing else. Neither a constant nor a record of another request passes.
+    `within` is a share of the largest number.
     """
     found = tensor(outputs[of]).double().flatten(1)
     size = max(1.0, float(found.abs().max()))
@@ -125,7 +125,7 @@ def rows_follow(outputs: Outputs, rows: Tensor, of: str = "out", because: str = 
 
 @law
 def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6, because: str = "") -> str:
-    """An output is near a known value."""
+    """Require an output close to a known value."""
     if agree(outputs[of], value, within):
         return ""
     return because or "the value is not the one that every correct solution returns"
@@ -133,7 +133,7 @@ def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6
 
 @law
 def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str = "out", because: str = "") -> str:
-    """The entry `key` of a dict is near a known number."""
+    """Require the entry `key` of a dict to be close to a known number."""
     if not isinstance(outputs[of], Mapping) or key not in outputs[of]:
         return f"expected a dict with an entry {key!r}, got {kind(outputs[of])}"
     found = float(outputs[of][key])
@@ -146,9 +146,9 @@ def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str
 def entry_apart(
     outputs: Outputs, key: str, values: list[float], within: float, of: str = "out", because: str = ""
 ) -> str:
-    """The entry `key` of a dict is near none of the `values`, by which known mistakes are told from others.
+    """Require the entry `key` of a dict to be close to none of `values`, which are results of known mistakes.
 
-    `within` is a share of each value, and the distance itself where this is below 1.
+    `within` is a share of each value, or an absolute distance for values below 1.
     """
     found = float(outputs[of][key])
     near = [value for value in values if abs(found - value) <= within * max(1.0, abs(value))]
@@ -157,9 +157,9 @@ def entry_apart(
 
 @law
 def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", within: float = 1e-5) -> str:
-    """The rows of two outputs agree in order, whatever axes of one they were computed with.
+    """Require the rows of two outputs to agree in order, whatever the axes with which they were computed.
 
-    Sums over other shapes round otherwise, by a share of what was summed: `within` is one of the largest number here.
+    Sums over other shapes round differently, relative to the summands. So `within` is a share of the largest number.
     """
     a, b = (tensor(outputs[name]).double() for name in (of, to))
     size = max([1.0, *b[b.isfinite()].abs().flatten().tolist()])
@@ -170,9 +170,9 @@ def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", wit
 
 @law_with(relative=True)
 def chooses_the_best(outputs: Outputs, scores: Tensor, of: str = "out", because: str = "", within: float = 1e-4) -> str:
-    """Of weights and places (N, k), the weights are the reference's, and the places hold each row's best `scores`.
+    """Require weights (N, k) equal to the reference's, and positions (N, k) of the best `scores` (N, E) of each row.
 
-    The scores are (N, E). The best come first, none of them twice, and equal ones may stand for each other.
+    The best come first, no position occurs twice, and positions with equal scores are interchangeable.
     """
     weights, places = outputs[of]
     right_weights, right_places = outputs[EXPECTED][of]

@@ -1,4 +1,4 @@
-"""Laws of a single output: its shape, its type, and how large its numbers may be."""
+"""Laws of a single output: its shape, its type and the size of its numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import Outputs, law
 
 @law
 def sums_to_one(outputs: Outputs, of: str = "out", dim: int = -1, because: str = "") -> str:
-    """Probabilities along `dim` add up."""
+    """Require probabilities to sum to one along `dim`."""
     total = tensor(outputs[of]).double().sum(dim)
     worst = float((total - 1).abs().max()) if total.numel() else 0.0
     if worst < 1e-5:
@@ -26,7 +26,7 @@ def sums_to_one(outputs: Outputs, of: str = "out", dim: int = -1, because: str =
 def bounded(
     outputs: Outputs, of: str = "out", low: float = -math.inf, high: float = math.inf, because: str = ""
 ) -> str:
-    """Every value lies in [low, high]."""
+    """Require every value to lie in [low, high]."""
     values = tensor(outputs[of]).double()
     if bool((values >= low).all()) and bool((values <= high).all()):
         return ""
@@ -35,7 +35,7 @@ def bounded(
 
 @law
 def positive(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """Every value is above zero."""
+    """Require every value to be positive."""
     if bool((tensor(outputs[of]) > 0).all()):
         return ""
     return because or "a probability is zero or negative"
@@ -43,14 +43,14 @@ def positive(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 @law
 def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """No NaN, no infinity."""
+    """Require no NaN and no infinity."""
     bad = int((~torch.isfinite(tensor(outputs[of]).double())).sum())
     return (because or f"{bad} values are NaN or infinite") if bad else ""
 
 
 @law
 def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = "") -> str:
-    """The output has this shape, and `meaning` says what its axes are, wherever it has another."""
+    """Require a shape. `meaning` explains the axes in the message about a wrong one."""
     found = tuple(tensor(outputs[of]).shape)
     asked = f". The task asks for {meaning}" if meaning else ""
     return "" if found == tuple(shape) else because or f"expected the shape {tuple(shape)}, got {found}{asked}"
@@ -58,7 +58,7 @@ def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because:
 
 @law
 def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """The output is a tensor, or, where several were asked for, each of them is."""
+    """Require the output, or each one of several, to be a tensor."""
     found = outputs[of] if isinstance(outputs[of], list) and outputs[of] else [outputs[of]]
     others = [one for one in found if not isinstance(one, Tensor)]
     return because or f"expected a tensor, got {kind(others[0])}" if others else ""
@@ -66,7 +66,7 @@ def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 @law
 def has_parts(outputs: Outputs, count: int, of: str = "out", each: bool = False, because: str = "") -> str:
-    """The output is a tuple or a list of so many tensors; with `each`, every answer in a list of answers is."""
+    """Require a tuple or list of `count` tensors, or, with `each`, a list of such answers."""
     answers = outputs[of] if each and isinstance(outputs[of], list) else [outputs[of]]
     others = [found for found in answers if not _is_parts(found, count)]
     if not others:
@@ -82,7 +82,7 @@ def _is_parts(found: Any, count: int) -> bool:
 
 @law
 def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """The output is a LongTensor."""
+    """Require a LongTensor."""
     if isinstance(outputs[of], Tensor) and outputs[of].dtype == torch.int64:
         return ""
     return because or f"expected a LongTensor, got {kind(outputs[of])}"
@@ -90,21 +90,21 @@ def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 @law
 def dtype_is(outputs: Outputs, dtype: str, of: str = "out", because: str = "") -> str:
-    """The output is a tensor of this dtype, such as "float64"."""
+    """Require a tensor of a dtype, such as "float64"."""
     found = str(tensor(outputs[of]).dtype).removeprefix("torch.")
     return "" if found == dtype else because or f"expected the dtype {dtype}, got {found}"
 
 
 @law
 def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
-    """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
+    """Require the largest value along the last axis at `index` (a number or a LongTensor)."""
     found = tensor(outputs[of]).argmax(-1)
     return "" if agree(found, torch.as_tensor(index), 0.0) else because or "the largest value is at the wrong position"
 
 
 @law
 def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because: str = "") -> str:
-    """Along the last axis, the value at `index` is everywhere larger than the one at `than`."""
+    """Require the value at `index` along the last axis to be larger than the one at `than` everywhere."""
     values = tensor(outputs[of])
     if bool((values[..., index] > values[..., than]).all()):
         return ""
@@ -112,29 +112,22 @@ def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because:
 
 
 @law
-def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
-    """A number reaches `value`."""
-    found = float(outputs[of])
-    return "" if found >= value else because or f"expected at least {value:.4g}, got {found:.4g}"
-
-
-@law
 def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
-    """A number stays at or below `value`."""
+    """Require a number of at most `value`."""
     found = float(outputs[of])
     return "" if found <= value else because or f"expected at most {value:.4g}, got {found:.4g}"
 
 
 @law
 def exceeds(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
-    """Some entry is larger than `value` in absolute value, infinity included."""
+    """Require an entry larger than `value` in absolute value, possibly infinite."""
     largest = float(tensor(outputs[of]).double().abs().max())
     return "" if largest > value else because or f"some value should exceed {value:g} in absolute value, but none does"
 
 
 @law
 def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", because: str = "") -> str:
-    """The rows do not cancel under `weights` (as those of a linear function would)."""
+    """Require rows whose sum weighted by `weights` is not zero, as it is for a linear function."""
     rows = tensor(outputs[of]).double().reshape(len(weights), -1)
     size = float((weights.double().abs() @ rows.abs()).max())
     if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
@@ -144,7 +137,7 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 
 @law
 def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """Some value is negative, as scores are that nothing has bent or squashed."""
+    """Require a negative value, as raw scores have and the outputs of a softmax or ReLU do not."""
     if bool((tensor(outputs[of]) < 0).any()):
         return ""
     return because or "some scores should be below 0, but none is. Does an activation or a softmax change them?"

@@ -1,4 +1,4 @@
-"""Laws of random draws: they follow the distribution that they should."""
+"""Laws of random draws: do samples follow the right distribution?"""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .plain import tensor
 from .registry import EXPECTED, Outputs, law_with
 
 FALSE_ALARM = 1e-7
-"""Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
+"""Bound on the probability that a right sampler breaks one frequency law (below one in a million per exercise)."""
 
 
 def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, **_: Any) -> Tensor:
-    """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
+    """Return counts of drawn ids, (rows, K): one row, or one for each previous token if `start` holds first tokens.
 
     The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
 
     Raises:
-        ValueError: something was drawn that has no probability.
+        ValueError: an id of probability zero was drawn.
     """
     drawn = tensor(outputs[of]).long()
     table = torch.zeros(probabilities.reshape(-1, probabilities.shape[-1]).shape, dtype=torch.float64)
@@ -41,18 +41,18 @@ def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", s
 def frequencies(
     outputs: Outputs, probabilities: Tensor, draws: int, of: str = "out", start: Any = None, because: str = ""
 ) -> str:
-    """`draws` ids, which follow `probabilities` ((K,), or (K, K) by previous token with `start`).
+    """Require `draws` ids that follow `probabilities` ((K,), or (K, K) by previous token with `start`).
 
-    Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
-    for any n, over all cells: a right sampler breaks it with probability below `FALSE_ALARM`.
+    Each cell's count is compared with Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which holds for any
+    n, with a correction for the number of cells. A right sampler breaks the law with probability below `FALSE_ALARM`.
     """
     return _unlike(frequency_counts(outputs, probabilities, of, start), draws, probabilities, because)
 
 
 def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: Tensor, because: str) -> str:
-    """The sentence for counts that the `probabilities` do not explain; empty for those that they do.
+    """Return a message if `probabilities` do not explain the counts, else an empty string.
 
-    As much should be counted as of the reference's own draws, where they are, and something where they are not.
+    The counts must add up to the reference's own, if its outputs are given, or else to at least one.
     """
     table = count(outputs)
     asked = float(count(outputs[EXPECTED]).sum()) if EXPECTED in outputs else max(float(table.sum()), 1.0)
@@ -60,7 +60,7 @@ def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: 
 
 
 def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) -> str:
-    """The same for a table of counts whose sum should be `asked`: nothing drawn would follow any distribution."""
+    """Return such a message for a table of counts, whose sum must be `asked`, as an empty table would fit anything."""
     if float(table.sum()) != asked:
         amount = "few" if float(table.sum()) < asked else "many"
         return f"your result holds too {amount} samples. Compare its shape with the one in the task"
@@ -74,7 +74,7 @@ def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) ->
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
-    """KL divergence of Bernoulli(a) from Bernoulli(b); infinite where b excludes what a saw."""
+    """Return KL(Bernoulli(a) || Bernoulli(b)), which is infinite if b excludes what a contains."""
     return (
         torch.special.xlogy(a, a)
         - torch.special.xlogy(a, b)

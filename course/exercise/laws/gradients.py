@@ -1,4 +1,4 @@
-"""Laws of gradients: what has to learn, and what the answer has to look at."""
+"""Laws of gradients: which parameters must learn, and which inputs the answer must use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .registry import EXPECTED, Outputs, law, law_with
 def every_parameter_learns(
     outputs: Outputs, of: str = "gradients of out", learning: str = "", unused: bool = False, because: str = ""
 ) -> str:
-    """Each parameter's gradient is there and is not zero.
+    """Require a nonzero gradient for each parameter.
 
-    Frozen ones are passed over with `learning`, which names what `Case.learning` has recorded; with `unused`, so is all
-    that takes no part in the result.
+    With `learning`, the name of a record of `Case.learning`, frozen parameters are skipped. With `unused`, so are
+    parameters that take no part in the result.
     """
     gradients = outputs[of]
     if not gradients:
@@ -34,7 +34,7 @@ def every_parameter_learns(
 
 @law
 def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of out", because: str = "") -> str:
-    """Wherever a parameter has an axis of size `tokens`, each of the tokens gets some gradient."""
+    """Require a gradient for each token wherever a parameter has an axis of size `tokens`."""
     gradients = _reached(outputs[of])
     for gradient in gradients:
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == tokens):
@@ -48,7 +48,7 @@ def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of ou
 def some_table_learns_every_token(
     outputs: Outputs, tokens: int, of: str = "gradients of out", because: str = ""
 ) -> str:
-    """Some parameter with an axis of size `tokens` gets a gradient for each of the tokens."""
+    """Require one parameter with an axis of size `tokens` and a gradient for each token."""
     tables = [
         gradient.movedim(axis, 0).reshape(tokens, -1)
         for gradient in _reached(outputs[of])
@@ -64,7 +64,7 @@ def some_table_learns_every_token(
 def every_row_learns(
     outputs: Outputs, rows: int, used: list[int], of: str = "gradients of out", least: float = 0.0, because: str = ""
 ) -> str:
-    """Wherever a parameter has an axis of size `rows`, each of the entries `used` gets a gradient above `least`."""
+    """Require a gradient above `least` at each of the entries `used` of every parameter axis of size `rows`."""
     gradients = _reached(outputs[of])
     for gradient in gradients:
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == rows):
@@ -75,27 +75,27 @@ def every_row_learns(
 
 
 def _reached(gradients: Mapping[str, Tensor | None] | None) -> list[Tensor]:
-    """The gradients of those parameters that have one."""
+    """Return the gradients that are not None."""
     return [gradient for gradient in (gradients or {}).values() if gradient is not None]
 
 
 @law
 def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out", because: str = "") -> str:
-    """The parameters that get a gradient hold so many numbers between them."""
+    """Require parameters with gradients that hold at least `numbers` numbers in total."""
     found = sum(gradient.numel() for gradient in (outputs[of] or {}).values() if gradient is not None)
     return "" if found >= numbers else because or f"expected at least {numbers} trainable parameters, got {found}"
 
 
 @law
 def learns_by_place(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
-    """Some parameter that gets a gradient has an axis of one of the sizes `places`."""
+    """Require a parameter with a gradient and an axis of one of the sizes `places`."""
     found = any(size in places for gradient in _reached(outputs[of]) for size in gradient.shape)
     return "" if found else because or f"no trainable parameter has {' or '.join(map(str, places))} rows"
 
 
 @law
 def something_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
-    """Some parameter's gradient is not zero, so that a step of training changes something."""
+    """Require a nonzero gradient of some parameter, so that a training step changes something."""
     moving = any(gradient is not None and bool((gradient != 0).any()) for gradient in (outputs[of] or {}).values())
     return "" if moving else because or "every gradient is zero, so a training step would change nothing"
 
@@ -104,14 +104,14 @@ def something_learns(outputs: Outputs, of: str = "gradients of out", because: st
 def rows_as_expected(
     outputs: Outputs, rows: list[int], of: str = "gradients of out", because: str = "", within: float = 1e-6
 ) -> str:
-    """These rows of every tensor are the reference's; what the others hold does not matter, be it NaN."""
+    """Require these rows of each tensor to equal the reference's. Other rows may hold anything, also NaN."""
     found, expected = ([tensor[rows] for tensor in where[of]] for where in (outputs, outputs[EXPECTED]))
     return "" if agree(found, expected, within) else because or f"rows {rows} of the {of} are not right"
 
 
 @law
 def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out", because: str = "") -> str:
-    """Wherever a parameter's axis is several times `rows`, one gate below the other, each block gets some gradient."""
+    """Require a gradient in each block of `rows` rows of a parameter that stacks several, such as an LSTM's gates."""
     for name, gradient in (item for item in outputs[of].items() if item[1] is not None):
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] % rows == 0):
             blocks = gradient.movedim(axis, 0).reshape(gradient.shape[axis] // rows, -1)
@@ -123,7 +123,7 @@ def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out"
 
 @law
 def input_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
-    """Some gradient flows back to the first argument."""
+    """Require a gradient of the first argument."""
     first = outputs[of][0] if outputs[of] else None
     reached = first is not None and bool((tensor(first) != 0).any())
     return "" if reached else because or "no gradient flows back to the input"
@@ -131,6 +131,6 @@ def input_is_reached(outputs: Outputs, of: str = "gradients of out", because: st
 
 @law
 def not_reached(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
-    """No gradient flows back to the arguments at these places, counted from 0 among those of floats."""
+    """Require no gradient of the arguments at `places`, counted from 0 among the float arguments."""
     felt = [place for place in places if (grad := outputs[of][place]) is not None and bool((grad != 0).any())]
     return (because or f"a gradient reaches {len(felt)} arguments that should not learn") if felt else ""

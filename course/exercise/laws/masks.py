@@ -1,4 +1,4 @@
-"""Laws of masks that come in a dict, by its keys."""
+"""Laws of masks in a dict, named by their keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .registry import Outputs, law
 
 @law
 def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
-    """The entry at `key` of a dict is a tensor that broadcasts to `shape`, (B, h, T, S)."""
+    """Require the entry at `key` of a dict to be a tensor that broadcasts to `shape`, (B, h, T, S)."""
     if isinstance(outputs[of], dict) and key not in outputs[of]:
         return because or f"the result has no key {key!r}"
     mask = outputs[of][key]
@@ -26,7 +26,7 @@ def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out
 
 @law
 def mask_is_boolean(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
-    """The entry at `key` of a dict holds True and False, not numbers."""
+    """Require the entry at `key` of a dict to be boolean, not numeric."""
     mask = outputs[of][key]
     if isinstance(mask, Tensor) and mask.dtype == torch.bool:
         return ""
@@ -35,7 +35,7 @@ def mask_is_boolean(outputs: Outputs, key: str, of: str = "out", because: str = 
 
 @law
 def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = "out", because: str = "") -> str:
-    """The mask at `key` of a dict is `allowed` wherever `where` (B, h, T, S) is True."""
+    """Require the mask at `key` of a dict to be `allowed` wherever `where` (B, h, T, S) is True."""
     mask = outputs[of][key]
     seen = _expanded(mask, where.shape) if isinstance(mask, Tensor) else None
     if seen is not None and bool((seen[where] == allowed).all()):
@@ -45,7 +45,7 @@ def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = 
 
 @law
 def none_at(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
-    """The entry at `key` of a dict is None."""
+    """Require the entry at `key` of a dict to be None."""
     if isinstance(outputs[of], dict) and key not in outputs[of]:
         return f"the result has no key {key!r}. Add the key with the value None"
     return "" if outputs[of][key] is None else because or f"expected None at {key!r}, got {kind(outputs[of][key])}"

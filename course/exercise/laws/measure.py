@@ -1,4 +1,4 @@
-"""What a law measured, beside the bar of its case and that of full marks: `Case.shows` asks for it."""
+"""Measure the number that a law compares with a bar. `Case.shows` reports it with the bar of full marks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 FULL, CALLED = "full", "called"
-"""Parameters of a law that no law gets: the bar of full marks, and what is measured, for a sentence."""
+"""Parameters that are not passed to a law: the bar of full marks, and the name of the measured quantity."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How to measure what a law holds against the parameter named `bar`.
+    """A measurement of the number that a law compares with the parameter named `bar`.
 
-    `value` takes the outputs and the law's parameters. `at_most` says that less is better, `is_share` that the number
-    is a part of one.
+    `value` takes the outputs and the law's parameters. `at_most` means that less is better, and `is_share` that the
+    number is a proportion.
     """
 
     value: Callable[..., float]
@@ -25,7 +25,7 @@ class Measure:
     is_share: bool = True
 
     def sentence(self, outputs: Mapping[str, Any], params: Mapping[str, Any]) -> str:
-        """What was measured, and the bars."""
+        """Return a sentence with the measured number and the bars."""
         own = {name: value for name, value in params.items() if name not in (FULL, CALLED)}
         found, bar, full = self.value(outputs, **own), own[self.bar], params[FULL]
         what = f"{params[CALLED][:1].upper()}{params[CALLED][1:]} is {self._towards_failing(found)}."
@@ -36,7 +36,7 @@ class Measure:
         return f"{what} The public check passes {passes}, and {need}."
 
     def _towards_failing(self, found: float) -> str:
-        """A number rounded so that it never looks as if it met a bar that it misses."""
+        """Round a number so that it never appears to meet a bar that it misses."""
         if not math.isfinite(found):
             return str(found)
         thousandths = (math.ceil if self.at_most else math.floor)(round(found * 1000, 6))

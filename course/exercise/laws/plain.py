@@ -1,4 +1,4 @@
-"""What came back, as a tensor and in words."""
+"""Convert a result to a tensor, compare it, and describe it in words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..values import Other
 
 
 def tensor(value: Any) -> Tensor:
-    """What came as a tensor without a history; of a number or nested lists of numbers, the tensor of them.
+    """Return a result as a detached tensor. Numbers and nested lists of numbers are converted.
 
     Raises:
-        TypeError, ValueError, RuntimeError: it is none.
+        TypeError, ValueError, RuntimeError: the value cannot be converted.
     """
     if isinstance(value, Tensor):
         return value.detach()
@@ -25,10 +25,10 @@ def tensor(value: Any) -> Tensor:
 
 
 def agree(first: Any, second: Any, within: float) -> bool:
-    """Whether two things are equal up to `within` (rtol = atol), tensors in lists one by one; NaN equals nothing.
+    """Return whether two values are equal up to `within` (rtol = atol). Lists compare item by item, NaN equals nothing.
 
     Raises:
-        TypeError: one of them is nothing, or cannot be compared.
+        TypeError: one of the values is None or cannot be compared.
     """
     if any(one is None or isinstance(one, Other) for one in (first, second)):
         raise TypeError("where nothing came back, nothing agrees and nothing differs")
@@ -45,7 +45,7 @@ def agree(first: Any, second: Any, within: float) -> bool:
 
 
 def kinds(value: Any) -> str:
-    """What came: of several results, the first, and the next one that is something else."""
+    """Describe a result. Of several, describe the first and the next one of another kind."""
     if not isinstance(value, list | tuple) or not value:
         return kind(value)
     found = list(dict.fromkeys(map(kind, value)))
@@ -53,7 +53,7 @@ def kinds(value: Any) -> str:
 
 
 def kind(value: Any) -> str:
-    """What came, in a few words: a tensor with its shape and dtype, or what else it is."""
+    """Describe a value in a few words: a tensor by its shape and dtype, anything else by its type."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
     if isinstance(value, Other):

@@ -1,4 +1,4 @@
-"""Laws of policies over answers that can all be listed: how far they are from a known policy."""
+"""Laws of policies over a small set of answers: how far they are from a known policy."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _divergence(outputs: Outputs, ids: Tensor, log_best: Tensor, of: str = "out"
 def divergence_at_most(
     outputs: Outputs, ids: Tensor, log_best: Tensor, bar: float, of: str = "out", because: str = ""
 ) -> str:
-    """KL(policy || best) is at most `bar`, for logits (N, T, V) of all N answers that there are.
+    """Require KL(policy || best) of at most `bar`, for logits (N, T, V) of all N possible answers.
 
-    `ids` (N, T) are these answers, each behind a first token that is not asked for, and `log_best` (N,) are the
-    log-probabilities of the best policy.
+    `ids` (N, T) are these answers. Their first token is given, not predicted. `log_best` (N,) are the log-probabilities
+    of the best policy.
     """
     found = _divergence(outputs, ids, log_best, of)
     told = f"the divergence from the best policy is {found:.3f}, but it should be at most {bar:g}"
@@ -35,7 +35,7 @@ def divergence_at_most(
 def nearer_to_best(
     outputs: Outputs, ids: Tensor, log_best: Tensor, than: Tensor, of: str = "out", because: str = ""
 ) -> str:
-    """A policy diverges less from the best one than from another one, whose log-probabilities are `than` (N,)."""
+    """Require a policy closer to the best one than to another one with log-probabilities `than` (N,)."""
     log_p = _log_p(outputs[of], ids)
     if _kl(log_p, log_best) < _kl(log_p, than):
         return ""
@@ -48,10 +48,10 @@ def _kl(log_p: Tensor, log_q: Tensor) -> float:
 
 
 def _log_p(logits: Any, ids: Tensor) -> Tensor:
-    """The log-probabilities of answers, (N,), by logits for the token behind each.
+    """Return the log-probabilities of answers, (N,), from logits for each next token.
 
     Raises:
-        Unreadable: there are no such logits, or these answers do not have all the probability.
+        Unreadable: the logits are missing, or the probabilities of the answers do not sum to one.
     """
     found = tensor(logits)
     if found.dim() != 3 or found.shape[:2] != ids.shape:

@@ -1,4 +1,4 @@
-"""Laws of weights in four bits: an answer of codes, two a byte with the first in the upper half, and of scales."""
+"""Laws of weights in four bits: an answer of codes, two per byte with the first in the upper half, and of scales."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .registry import Outputs, Unreadable, law
 def comes_back(
     outputs: Outputs, W: Tensor, levels: Tensor, block: int, of: str = "out", because: str = "", within: float = 1e-5
 ) -> str:
-    """Every weight of W comes back as its level nearest to it, times the largest absolute weight of its block.
+    """Require every weight of W to decode to its nearest level times the largest absolute weight of its block.
 
-    Which code does that is free: all of them in a block of zeros, and both where a weight is in the middle of two
-    levels. `within` is a share of the largest weight.
+    The choice among equally near codes is free: any in a block of zeros, and either one if a weight lies midway between
+    two levels. `within` is a share of the largest weight.
     """
     flat = W.double().flatten()
     blocks = torch.stack(F.pad(flat, (0, -flat.numel() % block)).split(block))  # (blocks, block)
@@ -25,7 +25,7 @@ def comes_back(
     largest = blocks.abs().amax(1)
     if not torch.allclose(scales.double(), largest, rtol=within, atol=0.0):
         return because or "a scale is not the largest absolute weight of its block"
-    reached = levels.double() * largest[:, None]  # (blocks, 16): what each code stands for
+    reached = levels.double() * largest[:, None]  # (blocks, 16): the value of each code
     halves = torch.stack((codes // 16, codes % 16), 2).long().flatten(1)
     off = (reached.gather(1, halves) - blocks).abs()
     least = (blocks[..., None] - reached[:, None]).abs().amin(-1)
@@ -36,10 +36,10 @@ def comes_back(
 
 
 def _quantised(answer: object, blocks: int, block: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The codes and the scales of an answer.
+    """Return the codes and the scales of an answer.
 
     Raises:
-        Unreadable: it is something else.
+        Unreadable: the answer has another form.
     """
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise Unreadable(f"expected a tuple of codes and scales, got {kind(answer)}")

@@ -1,7 +1,7 @@
-"""Laws by name: what a law is, and how one is asked.
+"""Register laws by name, and apply them to outputs.
 
-A law gets the outputs of one case (name -> plain value) and returns an empty string when it holds, else one sentence
-for the student. A key stores a law as its name and parameters, so parameters are plain values and tensors.
+A law takes the outputs of one case (name -> plain value) and returns an empty string if it holds, else one sentence
+for the student. A key stores a law by its name and parameters, so parameters are plain values and tensors.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from .measure import CALLED, FULL, Measure
 from .plain import kinds
 
 EXPECTED = "what the reference did"
-"""The name under which the judge lays the reference's own outputs of the case beside those that are examined."""
+"""The name under which the judge adds the reference's outputs of the case to the examined ones."""
 
 NO_RETURN = "your code returned None. Is a `return` missing?"
 
 Outputs = Mapping[str, Any]
 _NOT_OF_THE_KIND = (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError)
-"""What a law raises over outputs that it cannot look at."""
+"""Errors that a law raises for outputs of the wrong kind."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A predicate; for laws of chance the table of counts it looks at; whether it looks at the reference's, too.
+    """A law: its predicate, the table of counts of a law of chance, and whether it needs the reference's outputs.
 
-    `measure` is what it holds against a bar, where that is a number worth showing.
+    `measure` measures the number that it compares with a bar, if that number is worth showing.
     """
 
     holds: Callable[..., str]
@@ -40,21 +40,21 @@ class Law:
 
 
 class Unreadable(ValueError):
-    """What a law cannot look at, and why: the message is the sentence for the student."""
+    """Output that a law cannot examine. The message is the sentence for the student."""
 
 
 LAWS: dict[str, Law] = {}
 
 
 def law(function: Callable[..., str]) -> Callable[..., str]:
-    """Registers a law under its function's name."""
+    """Register a law under its function's name."""
     return law_with()(function)
 
 
 def law_with(
     counts: Callable[..., Tensor] | None = None, *, relative: bool = False, measure: Measure | None = None
 ) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Register a law of chance, with the table of `counts` it looks at, or one with another part of `Law`."""
+    """Register a law of chance with its table of `counts`, or a law with other fields of `Law` set."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
         LAWS[function.__name__] = Law(function, counts, relative, measure)
@@ -64,12 +64,12 @@ def law_with(
 
 
 def params_of(use: LawUse) -> dict[str, Any]:
-    """The parameters that the law itself gets."""
+    """Return the parameters that are passed to the law itself."""
     return {name: value for name, value in use.params.items() if name not in (FULL, CALLED)}
 
 
 def measured(use: LawUse, outputs: Outputs) -> str:
-    """What the law measured, and its bars; empty where `Case.shows` does not ask for it, or nothing can be measured."""
+    """Return what the law measured and its bars. Empty if `Case.shows` was not called or nothing can be measured."""
     measure = LAWS[use.name].measure
     if measure is None or FULL not in use.params:
         return ""
@@ -80,7 +80,7 @@ def measured(use: LawUse, outputs: Outputs) -> str:
 
 
 def broken(use: LawUse, outputs: Outputs) -> str:
-    """Why the law does not hold for `outputs`; empty when it does."""
+    """Return why the law does not hold for `outputs`, or an empty string if it does."""
     try:
         return LAWS[use.name].holds(outputs, **params_of(use))
     except Unreadable as why:
@@ -97,7 +97,7 @@ def broken(use: LawUse, outputs: Outputs) -> str:
 
 
 def _asked(use: LawUse) -> str:
-    """What the task asks for in place of what a law cannot look at, as the second sentence."""
+    """Return a second sentence that says what the task asks for instead of an output that a law cannot examine."""
     if meaning := use.params.get("meaning"):
         return f"The task asks for {meaning}"
     because: str = use.params.get("because", "") if use.name == "shape_is" else ""
@@ -105,7 +105,7 @@ def _asked(use: LawUse) -> str:
 
 
 def examined(use: LawUse, outputs: Outputs) -> str | None:
-    """The same; None for outputs that are not of a kind that the law can look at."""
+    """Return why the law does not hold, or an empty string, or None for outputs that it cannot examine."""
     try:
         return LAWS[use.name].holds(outputs, **params_of(use))
     except _NOT_OF_THE_KIND:
@@ -113,7 +113,7 @@ def examined(use: LawUse, outputs: Outputs) -> str | None:
 
 
 def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
-    """The table of counts behind a law of chance, (rows, K); None for other laws and for unusable outputs."""
+    """Return the table of counts of a law of chance, (rows, K), or None for other laws and unusable outputs."""
     table = LAWS[use.name].counts
     try:
         return None if table is None else table(outputs, **params_of(use))
@@ -122,7 +122,7 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
 
 
 def relative(use: LawUse) -> bool:
-    """Whether the law looks at the reference's own outputs as well, under `EXPECTED`.
+    """Return whether the law also needs the reference's outputs, under `EXPECTED`.
 
     Raises:
         ValueError: there is no such law.

@@ -1,4 +1,4 @@
-"""Laws of sentence pairs: an answer of pairs, two tuples of ids each, and labels, in which 1 says "is the next one"."""
+"""Laws of next-sentence prediction: an answer of sentence pairs (tuples of ids) and labels, 1 for "is the next one"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Documents = list[list[Sentence]]
 
 @law
 def one_pair_for_each_neighbour(outputs: Outputs, documents: Documents, of: str = "out", because: str = "") -> str:
-    """The first sentences are all of each document but its last, in order, and there are as many labels."""
+    """Require one pair and one label for each sentence but the last of each document, in order."""
     pairs, labels = _answer(outputs[of])
     wanted = [first for first, _, _ in _neighbours(documents)]
     if [first for first, _ in pairs] == wanted and len(labels) == len(wanted):
@@ -30,7 +30,7 @@ def one_pair_for_each_neighbour(outputs: Outputs, documents: Documents, of: str 
 
 @law
 def next_ones_are_next(outputs: Outputs, documents: Documents, of: str = "out", because: str = "") -> str:
-    """Where the label is 1, the second sentence is the next one of the document."""
+    """Require the second sentence to be the next one of the document where the label is 1."""
     for second, label, true, _ in _labelled(outputs[of], documents):
         if label == 1 and second != true:
             return because or "a pair is labelled 1, and its second sentence is not the next one"
@@ -39,7 +39,7 @@ def next_ones_are_next(outputs: Outputs, documents: Documents, of: str = "out", 
 
 @law
 def others_are_not_next(outputs: Outputs, documents: Documents, of: str = "out", because: str = "") -> str:
-    """Where the label is 0, the second sentence does not equal the next one of the document."""
+    """Require the second sentence to differ from the next one of the document where the label is 0."""
     for second, label, true, _ in _labelled(outputs[of], documents):
         if label == 0 and second == true:
             return because or "a pair is labelled 0, and its second sentence equals the next one"
@@ -48,7 +48,7 @@ def others_are_not_next(outputs: Outputs, documents: Documents, of: str = "out",
 
 @law
 def others_are_strangers(outputs: Outputs, documents: Documents, of: str = "out", because: str = "") -> str:
-    """Where the second sentence is not the next one, it stands in another document."""
+    """Require a second sentence from another document unless it is the next one."""
     for second, _, true, own in _labelled(outputs[of], documents):
         strangers = {sentence for number, other in enumerate(documents) if number != own for sentence in other}
         if second != true and second not in strangers:
@@ -58,7 +58,7 @@ def others_are_strangers(outputs: Outputs, documents: Documents, of: str = "out"
 
 @law
 def every_stranger_comes(outputs: Outputs, documents: Documents, of: str = "out", because: str = "") -> str:
-    """In a list of answers, each pair has had every sentence of other documents that differs from its next one."""
+    """Require, over a list of answers, each pair to meet every sentence of other documents but its own next one."""
     came: dict[int, set[Sentence]] = {}
     for answer in outputs[of]:
         for number, (second, *_) in enumerate(_labelled(answer, documents)):
@@ -71,7 +71,7 @@ def every_stranger_comes(outputs: Outputs, documents: Documents, of: str = "out"
 
 
 def label_counts(outputs: Outputs, of: str = "out", group: int = 1, **_: Any) -> Tensor:
-    """How many of each `group` labels in a row are 1, as a table (1, group + 1). A list of answers counts as one."""
+    """Count groups of `group` consecutive labels by their number of ones, as (1, group + 1), over a list of answers."""
     answers = outputs[of] if isinstance(outputs[of], list) else [outputs[of]]
     labels = torch.cat([_answer(one)[1] for one in answers])
     groups = labels[: len(labels) // group * group].view(-1, group).sum(1)
@@ -80,23 +80,23 @@ def label_counts(outputs: Outputs, of: str = "out", group: int = 1, **_: Any) ->
 
 @law_with(label_counts, relative=True)
 def labels_are_tossed(outputs: Outputs, of: str = "out", group: int = 5, because: str = "") -> str:
-    """Each label is 1 with probability one half, whatever becomes of the others of its `group`."""
+    """Require each label to be 1 with probability one half, independently of the others in its `group`."""
     shares = torch.distributions.Binomial(group, 0.5).log_prob(torch.arange(group + 1.0)).exp()
     return unlike(outputs, lambda found: label_counts(found, of, group), shares, because)
 
 
 def _neighbours(documents: Documents) -> Iterator[tuple[Sentence, Sentence, int]]:
-    """Each sentence that has a next one, that one, and the number of their document."""
+    """Yield each sentence that has a next one, the next one, and the number of their document."""
     for number, document in enumerate(documents):
         for first, true in pairwise(map(tuple, document)):
             yield first, true, number
 
 
 def _labelled(answer: Any, documents: Documents) -> Iterator[tuple[Sentence, int, Sentence, int]]:
-    """Of each pair the second sentence, its label, the true next one, and the number of the document.
+    """Yield, for each pair, the second sentence, its label, the true next one, and the number of the document.
 
     Raises:
-        Unreadable: the pairs are not those of `one_pair_for_each_neighbour`.
+        Unreadable: the pairs do not satisfy `one_pair_for_each_neighbour`.
     """
     (pairs, labels), wanted = _answer(answer), list(_neighbours(documents))
     if len(pairs) != len(wanted) or len(labels) != len(wanted):
@@ -106,10 +106,10 @@ def _labelled(answer: Any, documents: Documents) -> Iterator[tuple[Sentence, int
 
 
 def _answer(answer: Any) -> tuple[list[tuple[Sentence, Sentence]], Tensor]:
-    """The pairs and the labels of an answer.
+    """Return the pairs and the labels of an answer.
 
     Raises:
-        Unreadable: it is something else.
+        Unreadable: the answer has another form.
     """
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise Unreadable(f"expected a tuple of pairs and labels, got {kind(answer)}")

@@ -1,4 +1,4 @@
-"""Laws of trained models: what they get right, what they lose, what they may have changed."""
+"""Laws of trained models: their accuracy, their losses, and which weights training may change."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _accuracy(outputs: Outputs, targets: Tensor | list[Tensor], of: str | list[s
 def accuracy_at_least(
     outputs: Outputs, targets: Tensor | list[Tensor], bar: float, of: str | list[str] = "out", because: str = ""
 ) -> str:
-    """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted.
+    """Require the target to have the largest logit in at least `bar` of the rows. Targets below zero are ignored.
 
-    Of several outputs, with targets each, it is the mean of their accuracies: over splits of the data, say.
+    For several outputs with targets each (splits of the data, say), their mean accuracy is compared.
     """
     accuracy = _accuracy(outputs, targets, of)
     if accuracy >= bar:
@@ -47,14 +47,14 @@ def _exact_match(outputs: Outputs, targets: Tensor, eos: int, of: str = "out", *
 def exact_match_at_least(
     outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = ""
 ) -> str:
-    """Of sentences (B, T), each up to its first `eos`, at least `bar` are the targets' to the last word."""
+    """Require at least `bar` of the sentences (B, T) to match the targets exactly, each up to its first `eos`."""
     found = _exact_match(outputs, targets, eos, of)
     return "" if found >= bar else because or f"{found:.1%} of the sentences are right, but {bar:.1%} should be"
 
 
 @law
 def mostly_unlike(outputs: Outputs, targets: Tensor, share: float, eos: int, of: str = "out", because: str = "") -> str:
-    """Of sentences (B, T), each up to its first `eos`, less than `share` are these wrong targets' to the last word."""
+    """Require less than `share` of the sentences (B, T) to match these wrong targets, each up to its first `eos`."""
     said, wrong = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
     found = translation.exact_match(said, wrong)
     return "" if found < share else because or f"{found:.0%} of the sentences show the same mistake"
@@ -66,21 +66,21 @@ def _bleu(outputs: Outputs, targets: Tensor, eos: int, of: str = "out", **_: Any
 
 @law_with(measure=Measure(_bleu, is_share=False))
 def bleu_at_least(outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = "") -> str:
-    """BLEU of sentences (B, T), each up to its first `eos`, against the targets', reaches `bar`."""
+    """Require a BLEU of at least `bar` for sentences (B, T), each up to its first `eos`, against the targets."""
     found = _bleu(outputs, targets, eos, of)
     return "" if found >= bar else because or f"BLEU is {found:.3f}, but it should be at least {bar:.3f}"
 
 
 @law
 def says(outputs: Outputs, word: int, share: float, of: str = "out", because: str = "") -> str:
-    """At least a `share` of the rows of ids (B, T) contain `word`."""
+    """Require at least a `share` of the rows of ids (B, T) to contain `word`."""
     found = float((tensor(outputs[of]) == word).any(1).double().mean())
     return "" if found >= share else because or f"{found:.0%} of the rows contain {word}, but {share:.0%} should"
 
 
 @law
 def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
-    """exp of the mean −log p of the targets under rows of probabilities (n, V) is at most `bar`."""
+    """Require exp of the mean −log p of the targets under rows of probabilities (n, V) to be at most `bar`."""
     probabilities = tensor(outputs[of]).double().reshape(len(targets), -1)
     good = torch.isfinite(probabilities) & (probabilities >= -1e-6)
     if not bool(good.all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
@@ -98,7 +98,7 @@ def _times_the_reference(outputs: Outputs, targets: Tensor, of: str = "out", **_
 
 @law_with(relative=True, measure=Measure(_times_the_reference, "factor", at_most=True, is_share=False))
 def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
-    """The same, over the reference's vocabulary, with a bar of `factor` times its perplexity in the same case."""
+    """Require a perplexity of at most `factor` times the reference's in the same case, over the same vocabulary."""
     own = tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
     V = tensor(outputs[of]).reshape(len(targets), -1).shape[1]
     if own.shape[1] != V:
@@ -119,11 +119,11 @@ def _above_known(outputs: Outputs, targets: Tensor, known: Tensor, of: str = "ou
 def log_loss_at_most(
     outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
 ) -> str:
-    """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
+    """Require a mean −log softmax(logits)[target] (natural logarithm) of at most `margin` above that of `known` (n,).
 
-    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies. Targets
-    (n, T) ask at several places of a row, those below zero are left out: `known` is then a row's sum, and the mean is
-    over all that is asked.
+    `known` holds the losses of another predictor on the same targets: the data's source or plain frequencies, say.
+    Targets (n, T) hold several for each row, and those below zero are ignored. `known` is then a sum for each row, and
+    the mean is over all targets that count.
     """
     found, bar = _per_target(log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     if found <= bar:
@@ -135,17 +135,17 @@ def log_loss_at_most(
 def log_loss_at_least(
     outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
 ) -> str:
-    """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
+    """Require a mean −log softmax(logits)[target] of at least `margin` (negative) above `known` (n,)."""
     found, bar = _per_target(log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     return "" if found >= bar else because or f"the loss is {found:.3f}, but it should be at least {bar:.3f}"
 
 
 @law
 def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
-    """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
+    """Require losses of logits (n, V) that are not below the `best` possible ones (n,) by more than chance.
 
-    With targets (n, T), as above, a row's loss is a sum, since what is asked within a row is not independent.
-    A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
+    With targets (n, T), a row's loss is a sum, since the terms within a row are dependent. A difference of the means of
+    more than four standard errors of the paired differences shows that targets have leaked.
     """
     differences = log_losses(outputs[of], targets) - best.double()
     error = float(differences.std()) / math.sqrt(len(differences))
@@ -156,7 +156,7 @@ def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "o
 
 @law
 def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """The rows are scores: they are not all positive with a sum of one."""
+    """Require scores, not probabilities: the rows must not all be positive with a sum of one."""
     logits = tensor(outputs[of]).double()
     if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
         return ""
@@ -181,9 +181,9 @@ def _share_alike(outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, of: str 
 def neighbours_alike(
     outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
 ) -> str:
-    """Of the `k` nearest other rows, by cosine, of each of `rows`, a share of at least `bar` has a kind in common.
+    """Require at least `bar` of the `k` nearest other rows (by cosine) of each of `rows` to share a kind with it.
 
-    `kinds` (V, K) is True where a row is of a kind.
+    `kinds` (V, K) is True where a row belongs to a kind.
     """
     try:
         found = _share_alike(outputs, kinds, rows, k, of)
@@ -205,9 +205,9 @@ def _explained(outputs: Outputs, scores: Tensor, of: str = "out", up_to_a_consta
 def explains(
     outputs: Outputs, scores: Tensor, bar: float, of: str = "out", up_to_a_constant: bool = False, because: str = ""
 ) -> str:
-    """R² of scores (n,) against the true ones is at least `bar`: 1 - mean square error / variance of the true ones.
+    """Require R² of scores (n,) of at least `bar`: 1 - mean square error / variance of the true scores.
 
-    With `up_to_a_constant`, the mean error is taken off first.
+    With `up_to_a_constant`, the mean error is subtracted first.
     """
     found = _explained(outputs, scores, of, up_to_a_constant)
     return "" if found >= bar else because or f"these scores reach an R² of {found:.2f}; {bar:.2f} is asked for"
@@ -219,7 +219,7 @@ def _offset(outputs: Outputs, scores: Tensor, of: str = "out", **_: Any) -> floa
 
 @law_with(measure=Measure(_offset, "most", at_most=True, is_share=False))
 def offset_at_most(outputs: Outputs, scores: Tensor, most: float, of: str = "out", because: str = "") -> str:
-    """Scores (n,) lie at most so far above or below the true ones on average."""
+    """Require scores (n,) with a mean error of at most `most` above or below the true ones."""
     found = float(_errors(outputs[of], scores).mean())
     side = "above" if found > 0 else "below"
     told = f"on average the scores lie {abs(found):.2f} {side} the true ones; {most:.2f} is the most"
@@ -228,16 +228,16 @@ def offset_at_most(outputs: Outputs, scores: Tensor, most: float, of: str = "out
 
 @law
 def nearer(outputs: Outputs, scores: Tensor, than: Tensor, of: str = "out", because: str = "") -> str:
-    """Scores (n,) are nearer to the true ones than to those of another question, by their mean square error."""
+    """Require scores (n,) with a smaller mean square error against the true scores than against `than`."""
     to_these, to_others = (float(_errors(outputs[of], wanted).square().mean()) for wanted in (scores, than))
     return "" if to_these < to_others else because or "the scores are nearer to the answer to another question"
 
 
 def _errors(found: Any, scores: Tensor) -> Tensor:
-    """How far scores lie above the true ones, (n,).
+    """Return the differences of scores from the true ones, (n,).
 
     Raises:
-        Unreadable: they are not one for each of them, or not finite.
+        Unreadable: the scores have another shape, or are not finite.
     """
     given = tensor(found).double()
     if given.shape != scores.shape or not bool(given.isfinite().all()):
@@ -247,7 +247,7 @@ def _errors(found: Any, scores: Tensor) -> Tensor:
 
 @law
 def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "state", because: str = "") -> str:
-    """Each of `weights` stands in a model's state, to the last bit, under whatever name it has there now."""
+    """Require each of `weights` in the model's state, bit for bit, under any name."""
     moved = [name for name, value in weights.items() if not _stands_in(list(outputs[of].values()), value)]
     if not moved:
         return ""
@@ -259,23 +259,23 @@ def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "st
 def trains_at_most(
     outputs: Outputs, weights: Mapping[str, Tensor], numbers: int, of: str = "state", because: str = ""
 ) -> str:
-    """A model's state, parameters and buffers, has at most so many numbers that may learn or are none of `weights`."""
+    """Require at most `numbers` trainable or new numbers in a model's state (parameters and buffers)."""
     begun = list(weights.values())
     found = sum(value.numel() for value in outputs[of].values() if value.requires_grad or not _stands_in(begun, value))
     return "" if found <= numbers else because or f"expected at most {numbers:,} trainable parameters, got {found:,}"
 
 
 def _stands_in(tensors: list[Tensor], value: Tensor) -> bool:
-    """Whether one of `tensors` is `value`, bit for bit."""
+    """Return whether one of `tensors` equals `value` bit for bit."""
     alike = (tensor for tensor in tensors if tensor.shape == value.shape and tensor.dtype == value.dtype)
     return any(torch.equal(tensor, value) for tensor in alike)
 
 
 def _scores(logits: Any, targets: Tensor) -> Tensor:
-    """Scores with an axis behind those of the `targets`, one for each class.
+    """Return scores with the shape of `targets` plus an axis for the classes.
 
     Raises:
-        Unreadable: they are fewer than there are classes, or among them is NaN, as after a training that diverged.
+        Unreadable: there are fewer scores than classes, or some are NaN, as after a training that diverged.
     """
     scores = tensor(logits)
     if (lost := int(scores.isnan().sum())) > 0:
@@ -289,7 +289,7 @@ def _scores(logits: Any, targets: Tensor) -> Tensor:
 
 
 def log_losses(logits: Any, targets: Tensor) -> Tensor:
-    """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite beside ±∞."""
+    """Return −log softmax(logits)[target] for each row, (n,), summed for targets (n, T). Infinite logits give inf."""
     scores = _scores(logits, targets).double()
     scores = scores - scores.amax(-1, keepdim=True)  # beside a score of 1e17, log V would be rounded away
     losses = scores.logsumexp(-1) - scores.gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
@@ -297,5 +297,5 @@ def log_losses(logits: Any, targets: Tensor) -> Tensor:
 
 
 def _per_target(losses: Tensor, targets: Tensor) -> float:
-    """The mean of rows' `losses` (n,) over all targets that are asked for."""
+    """Return the mean over all targets that count, from the sums `losses` (n,) of each row."""
     return float(losses.double().sum() / (targets >= 0).sum())

@@ -14,7 +14,7 @@ from .registry import Outputs, Unreadable, law, law_with
 
 @law
 def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because: str = "") -> str:
-    """Ids (B, L) hold nothing but `pad` behind the first `eos` of a row."""
+    """Require ids (B, L) with nothing but `pad` after the first `eos` of a row."""
     ids = tensor(outputs[of])
     behind = (ids == eos).cumsum(1) - (ids == eos).long() > 0
     if bool((ids == pad)[behind].all()):
@@ -24,14 +24,14 @@ def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because
 
 @law
 def no_longer_than(outputs: Outputs, longest: int, of: str = "out", because: str = "") -> str:
-    """Ids (B, L) have at most `longest` columns."""
+    """Require ids (B, L) with at most `longest` columns."""
     found = tensor(outputs[of]).shape[1]
     return "" if found <= longest else because or f"expected at most {longest} tokens, got {found}"
 
 
 @law
 def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", because: str = "") -> str:
-    """Ids (B, L) have at most `longest` columns, and as many if there is a row without `eos`."""
+    """Require ids (B, L) with at most `longest` columns, and exactly as many if a row has no `eos`."""
     ids = tensor(outputs[of])
     if ids.shape[1] > longest:
         return because or f"expected at most {longest} tokens, got {ids.shape[1]}"
@@ -42,7 +42,7 @@ def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", becau
 
 @law
 def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "") -> str:
-    """Logits (B, L, V) have a row for each of the ids (B, L)."""
+    """Require logits (B, L, V) with a row for each of the ids (B, L)."""
     shape, wanted = tuple(tensor(outputs[of]).shape), tuple(tensor(outputs[ids]).shape)
     if shape[:2] == wanted:
         return ""
@@ -51,7 +51,7 @@ def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "
 
 @law
 def keeps_its_eos(outputs: Outputs, logits: str, eos: int, pad: int, of: str = "out", because: str = "") -> str:
-    """Ids (B, L) do not leave their logits (B, L, V) only where those say `eos`, for `pad`."""
+    """Require ids (B, L) that do not replace `eos` by `pad` where `eos` has the largest logit (B, L, V)."""
     first = _first_that_strays(outputs, logits, eos, of)
     painted = (tensor(outputs[logits]).argmax(2) == eos) & (tensor(outputs[of]) == pad)
     if not bool(first.any() and painted[first].all()):
@@ -61,7 +61,7 @@ def keeps_its_eos(outputs: Outputs, logits: str, eos: int, pad: int, of: str = "
 
 @law
 def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
-    """Up to and with its first `eos`, each id has the largest of the logits (B, L, V) that were computed for it."""
+    """Require each id to have the largest of its logits (B, L, V), up to and including the first `eos` of a row."""
     if not bool(_first_that_strays(outputs, logits, eos, of).any()):
         return ""
     return because or (
@@ -71,7 +71,7 @@ def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out",
 
 
 def _first_that_strays(outputs: Outputs, logits: str, eos: int, of: str) -> Tensor:
-    """(B, L): True at the first id of a row that is not the likeliest; what comes after one says little."""
+    """Return (B, L): True at the first id of a row without the largest logit. Later ids depend on that one."""
     ids, scores = tensor(outputs[of]), tensor(outputs[logits]).double()
     before = (ids == eos).cumsum(1) - (ids == eos).long() == 0
     off = before & (scores.gather(2, ids[:, :, None]).squeeze(2) < scores.amax(2) - 1e-4)
@@ -82,7 +82,7 @@ def _first_that_strays(outputs: Outputs, logits: str, eos: int, of: str) -> Tens
 def weighs_real_places(
     outputs: Outputs, ids: str, lengths: Tensor, eos: int, of: str = "out", because: str = ""
 ) -> str:
-    """Weights (B, L, S) are none below zero, sum to one, and are zero behind `lengths`, up to the eos of each row."""
+    """Require nonnegative weights (B, L, S) that sum to one and are zero from `lengths` on, up to each row's eos."""
     weights, said = tensor(outputs[of]).double(), tensor(outputs[ids])
     if weights.shape[:2] != said.shape:
         rows = f"one row for each token of shape {tuple(said.shape)}"
@@ -98,10 +98,11 @@ def weighs_real_places(
 
 @law
 def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", because: str = "") -> str:
-    """Of batches rolled by 0, 1, 2 … places, each (ids (B, L), ...), every row is that sentence's alone, but for `pad`.
+    """Require each row of a batch to be generated as it is alone. The batches are rolled by 0, 1, 2 … positions.
 
-    Alone it is `to`, a list of (ids (1, L), ...). A sentence that ends first and stops the others is first once. One
-    sentence may differ: where two tokens are equally likely, rounding chooses, and each batch rounds in its own way.
+    `of` holds (ids (B, L), ...) for each batch, `to` (ids (1, L), ...) for each sentence; `pad` at the end is ignored.
+    Each sentence is first in one batch, which exposes a loop that stops with the first row. One sentence may differ,
+    because rounding decides between two equally likely tokens, and each batch rounds differently.
     """
     alone = [_stripped(tensor(found[0])[0], pad) for found in outputs[to]]
     strays = set()
@@ -129,10 +130,10 @@ def written_at_least(
     of: str = "out",
     because: str = "",
 ) -> str:
-    """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it.
+    """Require a share of at least `bar` of the rows to equal `targets` (B, T), up to `pad` at their end.
 
-    What is written is a tensor (B, L), or a list for each row, as long as it has to be. With `counted`, a mask (B,),
-    other rows do not matter.
+    The rows are a tensor (B, L), or one list of any length for each. With `counted`, a mask (B,), other rows are
+    ignored.
     """
     found = _share_written(outputs, targets, pad, counted, of)
     return "" if found >= bar else because or f"{found:.1%} of the rows have no error, but {bar:.1%} should"
@@ -153,9 +154,9 @@ def _share_aligned(
 def aligned_at_least(
     outputs: Outputs, words: Tensor, gold: Tensor, places: list[int], bar: float, of: str = "out", because: str = ""
 ) -> str:
-    """At a share of at least `bar` of `places`, most of the weight (B, L, S) lies on the word that `gold` names.
+    """Require most of the weight (B, L, S) on the word in `gold` at a share of at least `bar` of `places`.
 
-    `words` (B, S) is each source place's word, -1 where there is none, `gold` (B, n) the word for each of the places.
+    `words` (B, S) holds the word at each source position, or -1. `gold` (B, n) holds the word for each of the places.
     """
     try:
         share = _share_aligned(outputs, words, gold, places, of)
@@ -168,7 +169,7 @@ def aligned_at_least(
 
 @law
 def never_written(outputs: Outputs, token: int, of: str = "out", because: str = "") -> str:
-    """No row holds that token."""
+    """Require ids without that token."""
     held = sum(token in row for row in _written(outputs[of]))
     return because or f"{held} rows hold {token}, which is not to be written" if held else ""
 
@@ -177,17 +178,17 @@ def never_written(outputs: Outputs, token: int, of: str = "out", because: str = 
 def mostly_as_long(
     outputs: Outputs, low: int, high: int, share: float = 0.5, of: str = "out", because: str = ""
 ) -> str:
-    """A share of at least `share` of the rows has from `low` to `high` tokens."""
+    """Require at least a `share` of the rows to have from `low` to `high` tokens."""
     lengths = [len(row) for row in _written(outputs[of])]
     found = sum(low <= length <= high for length in lengths) / max(len(lengths), 1)
     return "" if found >= share else because or f"{found:.0%} of the rows have {low} to {high} tokens"
 
 
 def _written(value: Any) -> list[list[int]]:
-    """Tokens row by row.
+    """Return the tokens of each row.
 
     Raises:
-        TypeError: they are no whole numbers.
+        TypeError: the tokens are not whole numbers.
     """
     rows = _rows(value)
     if any(row.is_floating_point() and len(row) for row in rows):
@@ -196,11 +197,11 @@ def _written(value: Any) -> list[list[int]]:
 
 
 def _rows(value: Any) -> list[Tensor]:
-    """Ids row by row: of a tensor (B, L), or of lists of any lengths."""
+    """Return the ids of each row, from a tensor (B, L) or from lists of any lengths."""
     return [tensor(row) for row in value] if isinstance(value, list) else list(tensor(value))
 
 
 def _stripped(ids: Tensor, pad: int) -> list[int]:
-    """Ids (L,) without the padding at their end."""
+    """Return ids (L,) without the padding at their end."""
     kept = (ids != pad).nonzero()
     return ids[: int(kept.max()) + 1].tolist() if len(kept) else []

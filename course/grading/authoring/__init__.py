@@ -1,1 +1,1 @@
-"""Make notebooks of what an instructor writes."""
+"""Build notebooks from an instructor's sources."""

@@ -1,4 +1,4 @@
-"""Pictures pasted into a notebook: a source of text cannot hold them, so they become files beside the notebook."""
+"""Save pictures that were pasted into a notebook as files beside it, because a text source cannot hold them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def take_out(notebook: NotebookNode, folder: Path) -> dict[Path, bytes]:
-    """Have the cells of `notebook` refer to files in `folder` in place of their attachments; returns these files.
+    """Replace attachments in the cells of `notebook` by references to files in `folder`, and return these files.
 
     Raises:
-        Problem: a picture belongs to a model answer, which students are not to see, or its data cannot be read.
+        Problem: a picture belongs to a model answer, which students must not see, or its data cannot be read.
     """
     files: dict[Path, bytes] = {}
     for cell in notebook.cells:
         attachments = cell.pop("attachments", None)
-        for name, bundle in sorted((attachments or {}).items(), key=lambda one: -len(one[0])):  # one may begin another
+        for name, bundle in sorted((attachments or {}).items(), key=lambda one: -len(one[0])):  # longest name first
             if not _refers(cell.source, name):
                 continue
             if _refers(_model_answer(cell), name):
@@ -49,7 +49,7 @@ def _refers(text: str, name: str) -> bool:
 
 
 def _model_answer(cell: NotebookNode) -> str:
-    """What of a cell the release takes away."""
+    """Return the part of a cell that the release removes."""
     marks = cell.metadata.get("nbgrader", {})
     if not marks.get("solution"):
         return ""
@@ -65,7 +65,7 @@ def _decoded(name: str, bundle: Any) -> bytes:
 
 
 def _free(folder: Path, name: str, content: bytes, files: dict[Path, bytes]) -> Path:
-    """A place in `folder` that no other picture has: JupyterLab calls all that is pasted image.png."""
+    """Return an unused path in `folder`, because JupyterLab names every pasted picture image.png."""
     path, number = folder / name, 1
     while (files[path] if path in files else path.read_bytes() if path.exists() else content) != content:
         number += 1

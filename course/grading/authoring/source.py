@@ -1,4 +1,4 @@
-"""Build a topic's notebook from its source, `solutions/03_rnn.py`, and bring edits in it back into the source.
+"""Build a topic's notebook from its source, `solutions/03_rnn.py`, and write edits in it back to the source.
 
 A source is a jupytext percent file whose graded cells carry one short word each:
 
@@ -10,8 +10,8 @@ A graded cell that is no exercise of the topic, an instructor's own, carries nbg
 
     # %% nbgrader={"grade_id": "mine", "grade": true, "points": 2}
 
-Building spells these out as nbgrader's own metadata, with the points the syllabus gives, puts badges and set-up at the
-top, and names every cell so that the same source always makes the same bytes.
+Building turns these into nbgrader's own metadata, with the points of the syllabus, puts badges and set-up at the top,
+and gives every cell a fixed id, so that the same source always makes the same bytes.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ ROLES = ("solution", "check", "question")
 
 
 def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
-    """Build the notebooks that are missing or older than what they are made from; a stat each when all are fresh.
+    """Build the notebooks that are missing or older than their sources; if all are fresh, this costs one stat each.
 
-    Topics without a source are passed over.
+    Topics without a source are skipped.
 
     Raises:
-        Problem: `build` refuses a source, or a notebook was edited since it was built: it stays as it is. All others
-            are built by then.
+        Problem: `build` refuses a source, or a notebook was edited since it was built and is kept. All others are built
+            before this is raised.
     """
     written, problems = [], []
     for topic in topics:
@@ -68,7 +68,7 @@ def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
 
 
 def current(root: Path, topic: Topic) -> NotebookNode | None:
-    """The topic's notebook as it would be released now; nothing where `course release` would refuse its source."""
+    """Return the topic's notebook as it would be released now, or None if `course release` would refuse its source."""
     import nbformat
 
     source, notebook = source_path(root, topic), notebook_path(root, topic)
@@ -82,7 +82,7 @@ def current(root: Path, topic: Topic) -> NotebookNode | None:
 
 
 def build(source: Path, topic: Topic) -> NotebookNode:
-    """The nbgrader source notebook of `topic`, solutions included, with the same bytes for the same source.
+    """Return the nbgrader source notebook of `topic`, with solutions; the same source always gives the same bytes.
 
     Raises:
         Problem: a cell's short metadata names no item of the topic, or stands on the wrong kind of cell.
@@ -91,7 +91,7 @@ def build(source: Path, topic: Topic) -> NotebookNode:
 
 
 def _build_text(text: str, name: str, topic: Topic) -> NotebookNode:
-    """The notebook of a source called `name` that says `text`."""
+    """Return the notebook of a source with the file name `name` and the contents `text`."""
     import jupytext
 
     notebook = jupytext.reads(text, fmt="py:percent")
@@ -112,20 +112,20 @@ def _build_text(text: str, name: str, topic: Topic) -> NotebookNode:
 
 
 def cell_id(cell: NotebookNode, topic: Topic, occurrence: int) -> str:
-    """The cell's `grade_id`, or a hash of topic, source and how often that source has occurred so far."""
+    """Return the cell's `grade_id`, or a hash of topic, source and `occurrence`, the source's count so far."""
     name = grade_id(cell)
-    if re.fullmatch(r"[\w-]{1,64}", name, re.ASCII):  # what the format allows
+    if re.fullmatch(r"[\w-]{1,64}", name, re.ASCII):  # the format's rule for ids
         return name
     key = "\0".join((topic.folder, cell.cell_type, cell.source, str(occurrence)))
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 def contract(notebook: NotebookNode, exercises: Collection[str]) -> str:
-    """The source text of a built notebook: the inverse of `build`, outputs dropped.
+    """Return the source text of a built notebook, without outputs: the inverse of `build`.
 
     Args:
-        notebook: what was built, and edited since.
-        exercises: the topic's items; graded cells that are none keep nbgrader's marks.
+        notebook: the built notebook, which may have been edited.
+        exercises: the topic's items; other graded cells keep nbgrader's metadata.
     """
     import jupytext
     import nbformat
@@ -142,13 +142,13 @@ def contract(notebook: NotebookNode, exercises: Collection[str]) -> str:
 
 
 def update_source(notebook: Path) -> Update:
-    """Write what was edited in a notebook of `solutions/` back into the `.py` it was built from.
+    """Write the edits in a notebook of `solutions/` back into the `.py` that it was built from.
 
     Pictures that were pasted into it become files beside it.
 
     Raises:
-        Problem: the file is no notebook, or another than the built one, or holds no solutions any more, or no source
-            stands where it would have been built from, or nothing could be built from what it says. Nothing is written.
+        Problem: the file is no notebook, not the built one, or has lost its solutions; or its source is missing, or the
+            new source could not be built. Nothing is written then.
     """
     import nbformat
 
@@ -181,7 +181,7 @@ def update_source(notebook: Path) -> Update:
 
 
 class Update(NamedTuple):
-    """What was written of a notebook: its source, pictures, and what it says that is decided elsewhere."""
+    """The files written from an edited notebook, and notes on edits that cannot be saved in its source."""
 
     source: Path
     pictures: tuple[Path, ...]
@@ -189,7 +189,7 @@ class Update(NamedTuple):
 
 
 def _other_points(notebook: NotebookNode, items: Mapping[str, float]) -> tuple[str, ...]:
-    """The exercises with other points in a notebook than the course gives them."""
+    """Return a note for each exercise whose points in a notebook differ from the course's."""
     given = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in notebook.cells if grade_id(cell)}
     where = "course.toml" if OUTLINE else "course/syllabus.py"
     return tuple(
@@ -200,7 +200,7 @@ def _other_points(notebook: NotebookNode, items: Mapping[str, float]) -> tuple[s
 
 
 def _built_from(notebook: Path) -> Path:
-    """The source of a notebook that lies where `refresh` builds it; a `Problem` for any other file."""
+    """Return the source of a notebook that lies where `refresh` builds it; raise `Problem` for any other file."""
     path = notebook.resolve()
     if path.suffix != ".ipynb" or not path.is_file():
         raise Problem(f"{notebook} is not a notebook")
@@ -215,27 +215,27 @@ def _built_from(notebook: Path) -> Path:
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
-    """Write `notebook` in one step, so that nobody ever reads half of it; its folder is made when missing."""
+    """Write `notebook` atomically; its folder is made if missing."""
     import nbformat
 
     _replace(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n")
 
 
 def _replace(path: Path, text: str) -> None:
-    # Beside the assignment's folder, never inside: nbgrader copies whatever it finds there.
+    # The temporary file lies outside the assignment's folder, because nbgrader copies every file in that folder.
     write_atomically(path, text.encode(), by_way_of=path.parent.parent)
 
 
 def _write_built(notebook: NotebookNode, path: Path) -> None:
-    """Write a notebook just built, and what tells later whether it was edited."""
+    """Write a notebook just built, and record its digest, which shows later edits."""
     digest = digest_of(notebook)
-    _record(path, [*_recorded(path), digest])  # both, should this stop half-way
+    _record(path, [*_recorded(path), digest])  # both, in case this is interrupted
     write(notebook, path)
     _record(path, [digest])
 
 
 def _refuse_if_edited(notebook: Path, source: Path) -> None:
-    """Raise `Problem` if the notebook is another than was built; nothing is known of one without a record."""
+    """Raise `Problem` if the notebook was edited after it was built; without a record, nothing is raised."""
     import nbformat
 
     known = _recorded(notebook)
@@ -254,7 +254,7 @@ def _refuse_if_edited(notebook: Path, source: Path) -> None:
 
 
 def digest_of(notebook: NotebookNode) -> str:
-    """A hash of what a person edits: the cells' types, texts, tags and marks, and nothing that a run leaves."""
+    """Return a hash of what a person edits (cells' types, texts, tags and marks), without a run's results."""
     kept = ("nbgrader", "tags")
     cells = [
         (cell.cell_type, cell.source, {key: cell.metadata[key] for key in kept if key in cell.metadata})
@@ -265,12 +265,12 @@ def digest_of(notebook: NotebookNode) -> str:
 
 
 def _record_path(notebook: Path) -> Path:
-    """Where the digest of a built notebook is kept: in a folder that git ignores and nbgrader never looks into."""
+    """Return the file for a built notebook's digest, in a folder that git and nbgrader ignore."""
     return notebook.parent.parent / ".course" / f"{notebook.stem}.built"
 
 
 def _recorded(notebook: Path) -> list[str]:
-    """The digests under which the notebook counts as not edited; none if an earlier version built it."""
+    """Return the digests of the unedited notebook, or an empty list if none is recorded."""
     try:
         return _record_path(notebook).read_text("utf-8").split()
     except FileNotFoundError:
@@ -288,12 +288,12 @@ def _is_stale(notebook: Path, source: Path) -> bool:
         built = notebook.stat().st_mtime_ns
     except FileNotFoundError:
         return True
-    ahead = built > time.time_ns()  # a clock was, then: what was edited since may look older
+    ahead = built > time.time_ns()  # the clock was wrong, so newer edits may look older
     return ahead or built < max(path.stat().st_mtime_ns for path in made_from)
 
 
 def _expand(cell: NotebookNode, topic: Topic) -> None:
-    """Replace the cell's short metadata, if any, by nbgrader's, schema 3."""
+    """Replace the cell's short metadata, if any, by nbgrader's metadata of schema 3."""
     if wrong := cell.metadata.get("incorrectly_encoded_metadata"):
         raise Problem(f"a cell's marks cannot be read ({wrong}). Write them as JSON")
     if isinstance(marks := cell.metadata.get("nbgrader"), dict):
@@ -332,17 +332,17 @@ def _marks(role: str, name: str, points: float) -> dict[str, Any]:
 
 
 DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
-"""What nbgrader's marks say where a source leaves it out; a test is locked."""
+"""The values of nbgrader's metadata that a source may omit; a test is locked."""
 
 
 def _completed(marks: Mapping[str, Any]) -> dict[str, Any]:
-    """An instructor's own marks, with all that nbgrader wants to find."""
+    """Return an instructor's own metadata, completed with the fields that nbgrader requires."""
     is_test = bool(marks.get("grade")) and not marks.get("solution")
     return {**DEFAULTS, "locked": is_test or bool(marks.get("task")), **marks}
 
 
 def _short(marks: Mapping[str, Any], cell_type: str, exercises: Collection[str]) -> dict[str, Any]:
-    """The metadata of a marked cell in a source: one word for an exercise, else nbgrader's marks."""
+    """Return the metadata of a marked cell in a source: one word for an exercise, else nbgrader's metadata."""
     role = ("question" if marks.get("solution") else "check") if marks.get("grade") else "solution"
     name = marks["grade_id"] if marks.get("grade") else marks["grade_id"].removesuffix(SOLUTION_SUFFIX)
     usual = _marks(role, name, 0)

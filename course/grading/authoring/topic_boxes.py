@@ -1,4 +1,4 @@
-"""Boxes in a notebook's text that depend on the topics of a class.
+"""Fit the boxes in a notebook's text that depend on the topics of a class.
 
 > <!-- needs: 05_bahdanau_attention -->
 > In topic 05, $Q$ and $K$ were widths.
@@ -6,8 +6,8 @@
 > <!-- without: 05_bahdanau_attention -->
 > Other texts use $Q$ and $K$ for widths.
 
-A box is a paragraph of Markdown whose first line is such a mark. `course release` keeps the first one where the class
-has all topics that it names, and the second one where a topic is missing. Released boxes have no marks.
+A box is a paragraph of Markdown whose first line is such a mark. `course release` keeps the first box if the class has
+all topics that its mark names, and the second box if a topic is missing. Released boxes have no marks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FORM = "a mark is the first line of a paragraph, such as <!-- needs: 06_self_at
 
 
 def fitted(markdown: str, topics: Collection[str]) -> str:
-    """A text with the boxes that are for a class with these `topics`, such as `06_self_attention`, without marks."""
+    """Return a text with the boxes for a class with these `topics`, such as `06_self_attention`, without marks."""
     if not _LIKE_A_MARK.search(markdown):
         return markdown
     kept = []
@@ -38,7 +38,7 @@ def fitted(markdown: str, topics: Collection[str]) -> str:
 
 
 def faults(markdown: str, known: Collection[str]) -> Iterator[str]:
-    """What an author has to mend in the marks of a text, a sentence each; `known` are the topics there are."""
+    """Yield a sentence for each fault in the marks of a text; `known` are all topics."""
     for paragraph in re.split(_BETWEEN, markdown):
         first, _, rest = paragraph.partition("\n")
         mark = _MARK.fullmatch(first)

@@ -1,13 +1,14 @@
-"""Pictures of widgets in released notebooks, for pages where nothing runs, such as GitHub or nbviewer.
+"""Keep pictures of widgets for released notebooks, for pages without a kernel, such as GitHub or nbviewer.
 
-A picture stands where the widget will: it is the stored output of its cell, and running the cell puts the widget in its
-place. `make stills` takes the pictures, from the solved notebooks as JupyterLab shows them.
+A picture is the stored output of the widget's cell, and running the cell replaces it by the widget. `make stills` takes
+the pictures, from the solved notebooks in JupyterLab.
 """
 
 from __future__ import annotations
 
 import base64
 import re
+import struct
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -17,23 +18,25 @@ FOLDER = Path(__file__).parent / "stills"
 
 _CALL = re.compile(r"^show\.\w+\.(\w+)\(.*\Z", re.M)
 _MARK = "course_still"
+SHARP = 2
+"""The pixels of a picture's file for each pixel of the page, for screens of high density."""
 _DESCRIPTION = "Description"
-"""Where a PNG file keeps its alternative text, by the standard's name."""
+"""The standard keyword under which a PNG file keeps its alternative text."""
 
 
 def still_of(notebook: str, cell: NotebookNode) -> Path | None:
-    """Where the picture of what the cell's last line shows is kept, if that can be a widget."""
+    """Return the path for the picture of the widget that the cell's last line may show, or None."""
     called = _CALL.search(cell.source.rstrip()) if cell.cell_type == "code" else None
     return FOLDER / f"{notebook}-{called[1]}.png" if called else None
 
 
 def is_still(output: NotebookNode) -> bool:
-    """Whether an output is such a picture, and nothing that was computed."""
+    """Return whether an output is such a picture, and not a computed output."""
     return bool(output.get("metadata", {}).get(_MARK))
 
 
 def save(picture: bytes, description: str, path: Path) -> None:
-    """Write a PNG picture with its description, in few colours and bytes."""
+    """Write a PNG picture with its description, in few colours and bytes, without transparent edges."""
     import io
 
     from PIL import Image, PngImagePlugin
@@ -41,12 +44,12 @@ def save(picture: bytes, description: str, path: Path) -> None:
     about = PngImagePlugin.PngInfo()
     about.add_itxt(_DESCRIPTION, description)
     path.parent.mkdir(exist_ok=True)
-    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=3)
-    reduced.save(path, optimize=True, pnginfo=about)
+    whole = Image.open(io.BytesIO(picture)).convert("RGBA")
+    whole.crop(whole.getbbox()).quantize(256, Image.Quantize.FASTOCTREE).save(path, optimize=True, pnginfo=about)
 
 
 def description(path: Path) -> str:
-    """What a picture shows, in words."""
+    """Return the description of a picture."""
     from PIL import Image
 
     with Image.open(path) as picture:
@@ -54,7 +57,9 @@ def description(path: Path) -> str:
 
 
 def output_of(path: Path) -> NotebookNode:
-    """A picture as a cell's output, with its description."""
-    alt = description(path)
-    data = {"image/png": base64.b64encode(path.read_bytes()).decode(), "text/plain": alt}
-    return new_output("display_data", data=data, metadata={"image/png": {"alt": alt}, _MARK: True})
+    """Return a picture as a cell's output, with its description and its size on the page."""
+    alt, png = description(path), path.read_bytes()
+    width, height = (pixels // SHARP for pixels in struct.unpack(">II", png[16:24]))
+    data = {"image/png": base64.b64encode(png).decode(), "text/plain": alt}
+    about = {"alt": alt, "width": width, "height": height}
+    return new_output("display_data", data=data, metadata={"image/png": about, _MARK: True})

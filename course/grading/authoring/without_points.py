@@ -1,4 +1,4 @@
-"""Exercises without points in a notebook: marked as optional, or taken out with the text that asks for them."""
+"""Mark exercises without points in a notebook as optional, or remove them with the text that asks for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 
 
 def mark_optional(cells: Sequence[NotebookNode], names: Collection[str]) -> None:
-    """Say in the headings of these exercises that they earn nothing, or below a text without one."""
+    """Mark these exercises as optional in their headings, or below a text without a heading."""
     for index, cell in enumerate(cells):
         if _asks(cells, index, names):
             before, heading, text = _parted(cell.source)
@@ -28,7 +28,7 @@ def mark_optional(cells: Sequence[NotebookNode], names: Collection[str]) -> None
 
 
 def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[NotebookNode]:
-    """The cells without those of these exercises; of the text above each, the part below its last heading goes, too."""
+    """Return the cells without these exercises; the text above each loses its last heading and the part below, too."""
     kept = []
     for index, cell in enumerate(cells):
         if _of(cell) in names or cell.source in {f'rubric("{name}")' for name in names}:
@@ -43,7 +43,7 @@ def without(cells: Sequence[NotebookNode], names: Collection[str]) -> list[Noteb
 
 
 def uses(cells: Sequence[NotebookNode], name: str) -> str:
-    """Say what keeps an exercise from being dropped, or that nothing does, in a few words."""
+    """Return a phrase on whether an exercise can be dropped, and if not, why."""
     users = dict.fromkeys(needed_by(cells, name))
     if not users:
         texts = [cell.source for cell in without(deepcopy(cells), {name}) if cell.cell_type == "markdown"]
@@ -56,7 +56,7 @@ def uses(cells: Sequence[NotebookNode], name: str) -> str:
 
 
 def needed_by(cells: Sequence[NotebookNode], name: str) -> Iterator[str]:
-    """The cells that use what the answer to an exercise defines: graded ones by name, others by their first line."""
+    """Yield the cells that use definitions from an exercise's answer: graded ones by name, others by first line."""
     answers = [parsed(cell.source) for cell in cells if grade_id(cell) == name + SOLUTION_SUFFIX]
     defined = {one.name for tree in answers if tree for one in tree.body if isinstance(one, _DEFINITIONS)}
     for cell in cells:
@@ -69,19 +69,19 @@ _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
 def _of(cell: NotebookNode) -> str:
-    """The exercise whose answer or check a cell is."""
+    """Return the exercise whose answer or check a cell is."""
     return grade_id(cell).removesuffix(SOLUTION_SUFFIX)
 
 
 def _asks(cells: Sequence[NotebookNode], index: int, names: Collection[str]) -> bool:
-    """Whether a text stands right above the answer to one of these exercises."""
+    """Return whether a text stands right above the answer to one of these exercises."""
     below = cells[index + 1] if index + 1 < len(cells) else None
     is_text = cells[index].cell_type == "markdown" and not grade_id(cells[index])
     return below is not None and is_text and _of(below) in names and bool(below.metadata["nbgrader"].get("solution"))
 
 
 def _parted(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of a text before its last heading, that heading, and those below it; no heading: all is before it."""
+    """Return the lines before a text's last heading, the heading, and the lines below; without one, all are before."""
     lines, fenced, last = text.split("\n"), False, None
     for number, line in enumerate(lines):
         if _FENCE.match(line):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.machine.faults import demand_short_names
-from course.grading.machine.lasting_imports import exempt_from_gc
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -44,17 +44,19 @@ def grade_topic(
             temporary folder is too long.
     """
     if scheduler is None:
-        _prepare(root, topic, force, settings or {})
+        demand_short_names()
+        _demand(settings or {})
+        if force or _work_waits(root, topic):
+            _begin_early(topic, (settings or {}).get("policy", "checkpoint"))
 
-    with exempt_from_gc():
-        from course.grading.classroom import summary
-        from course.grading.classroom.absent import absent_notes
-        from course.grading.classroom.classroom import Classroom
-        from course.grading.classroom.grade_class import grade_class
-        from course.grading.classroom.groups import share_points, share_work
-        from course.grading.classroom.progress_bars import show_progress
+    from course.grading.classroom import summary
+    from course.grading.classroom.absent import absent_notes
+    from course.grading.classroom.classroom import Classroom
+    from course.grading.classroom.grade_class import grade_class
+    from course.grading.classroom.groups import share_points, share_work
+    from course.grading.classroom.progress_bars import show_progress
 
-        classroom = Classroom(root, topic, settings)
+    classroom = Classroom(root, topic, settings)
     shared = [] if stale else [*share_work(classroom), *share_points(classroom)]
     with show_progress(topic.folder) as progress:
         graded = grade_class(
@@ -106,16 +108,6 @@ def _say_what_is_unreleased(classroom: Classroom, cells: Sequence[str]) -> None:
         print(f"{topic}: {', '.join(cells)} in solutions/ {are} not as released. {commands}")
 
 
-def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:
-    """Check that this machine can grade as asked, and start the slow preparation if a submission waits."""
-    demand_short_names()
-    _demand(settings)
-    if force or _work_waits(root, topic):
-        from course.grading.workers.start_early import get_ready
-
-        get_ready(topic, settings.get("policy", "checkpoint"))
-
-
 def _demand(settings: dict[str, Any]) -> None:
     """Raise a Problem if this machine lacks what the settings require."""
     from course.grading.kernels.environment import demand_accelerator
@@ -133,6 +125,16 @@ def _work_waits(root: Path, topic: Topic) -> bool:
         {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
     )
     return bool(handed_in - graded)
+
+
+def _begin_early(topic: Topic, policy: str) -> None:
+    """Start the processes whose imports take seconds, which saves half a second a class on two cores."""
+    from course.grading.kernel_edition import assemble
+    from course.grading.kernels.environment import environment
+    from course.grading.workers.worker_pool import begin_early
+
+    with tempfile.TemporaryDirectory() as home:
+        begin_early(environment(Path(home), assemble([topic]), None, policy))
 
 
 def _compare(

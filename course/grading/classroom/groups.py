@@ -13,6 +13,7 @@ from course.grading.gradebook.scores import Marks
 from course.grading.gradebook.students import known_people
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import Attempt, attempt_in, share
+from course.grading.intake.ownership import listed
 from course.outline import Group
 from course.syllabus import OUTLINE, Topic
 
@@ -57,14 +58,14 @@ def _share_work(classroom: Classroom, group: Group, known: Collection[str]) -> I
     newest = _newest(works)
     if newest is None:
         stamp = "Put a timestamp.txt beside each of them"
-        yield f"{group.name}: {_listed(list(works))} handed in different work, and nothing says which is newer. {stamp}"
+        yield f"{group.name}: {listed(list(works))} handed in different work, and nothing says which is newer. {stamp}"
         return
     new = [one for one in group.members if one not in works or works[one].digest != works[newest].digest]
     for student in new:
         place = classroom.submitted(student)
         share(classroom.root, student, classroom.topic.folder, works[newest], place)
     if new:
-        yield f"{group.name}: what {newest} handed in counts for {_listed(new)}, too"
+        yield f"{group.name}: what {newest} handed in counts for {listed(new)}, too"
     for student in new:
         if known and student not in works and student not in known:
             undo = f"remove submitted/{student}, and run `nbgrader db student remove {student} --force`"
@@ -137,11 +138,7 @@ def _share_cell(name: str, marks: dict[str, Marks], group: Group) -> Iterator[st
         if theirs is not None and ours is not None and theirs.manual_comment is None:
             theirs.manual_comment = ours.manual_comment
     if new:
-        yield f"{group.name}: the points that you gave {given[0]} for {name} count for {_listed(new)}, too"
+        yield f"{group.name}: the points that you gave {given[0]} for {name} count for {listed(new)}, too"
     if len({grades[one].manual_score for one in given}) > 1:
-        told = _listed([f"{one} ({grades[one].manual_score:g})" for one in given])
+        told = listed([f"{one} ({grades[one].manual_score:g})" for one in given])
         yield f"{group.name}: you gave different points for {name} to {told}, so nothing is changed there"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ from course.grading.intake.untrusted import remove
 from course.grading.machine.shutdown import ENDING, delay_signals, do_nothing, ignore_signals
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.page_writer import PageWriter, for_feedback
-from course.grading.workers.start_early import FORKS
+from course.grading.workers.worker_pool import FORKS, end_with_parent
 
 DIED = "the process that wrote it alone ended, perhaps because memory is short"
 
@@ -98,19 +95,13 @@ def _begin(root: Path, assignment: str, config: Any) -> None:
     """Initialize a worker process: ignore the terminal's signals, end with the parent, and create the page writer."""
     for number in ENDING:  # the terminal sends these to all processes, but only the parent sends SIGTERM
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else do_nothing)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     global _writer
     _writer = PageWriter(config if config is not None else for_feedback(load_config(root), assignment)[0])
 
 
 def _write(student: str) -> str:
     return _writer.write(student)
-
-
-def _end_with_parent() -> None:
-    parent: Any = multiprocessing.parent_process()
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 _writer: PageWriter

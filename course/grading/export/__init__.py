@@ -1,4 +1,4 @@
-"""Grades, feedback and graders for other platforms: `course export csv|canvas|moodle|gradescope TOPIC...`."""
+"""Export grades, feedback and graders for other platforms: `course export csv|canvas|moodle|gradescope TOPIC...`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ TABLES = ("csv", "canvas", "moodle")
 def export_grades(
     root: Path, platform: str, topics: Sequence[Topic], to: Path | None = None, into: Path | None = None
 ) -> tuple[Path, list[str]]:
-    """Write the grades of a class as one of `TABLES`; returns the file and what there is to say about it.
+    """Write the grades of a class as one of `TABLES`, and return the file's path and notes for the instructor.
 
-    Members of a group get the points that one of them was given by hand, and late penalties are counted anew first.
+    First, a group's members get the points that one of them was given by hand, and late penalties are computed again.
 
     Args:
         to: the file to write, by default `exports/<platform>.csv`.
-        into: a file downloaded from the platform whose students (and assignments) are to be filled in.
+        into: a file downloaded from the platform, whose students (and assignments) are filled in.
 
     Raises:
-        Problem: a topic is not graded, `into` is not what the platform gives out, or nothing can be written.
+        Problem: a topic is not graded, `into` is not the platform's file, or the file cannot be written.
     """
     from course.grading.classroom.classroom import Classroom
     from course.grading.classroom.groups import groups_in, share_points

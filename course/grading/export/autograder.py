@@ -1,8 +1,8 @@
-"""Grades one submission where Gradescope runs it: `python -m course.grading.export.autograder /autograder`.
+"""Grade one submission on Gradescope: `python -m course.grading.export.autograder /autograder`.
 
-It takes the same path as a class does here: nbgrader's sanitising, the sandbox, the judge. What students may see is
-written to `results/results.json`; a fault of the machine writes none, so that Gradescope says the autograder failed and
-nobody gets a zero for it.
+Grading takes the same steps as for a class: nbgrader's sanitising, the sandbox, the judge. The students' results are
+written to `results/results.json`. A fault of the machine writes no results, so Gradescope reports that the autograder
+failed, and nobody gets a zero for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from course.syllabus import Topic, find_topic
 
 
 def main(root: Path) -> int:
-    """Grade the submission in `root`; returns 0 when there are results."""
+    """Grade the submission in `root`, and return 0 if results were written, else 1."""
     started = time.monotonic()
     results = root / "results" / "results.json"
     results.unlink(missing_ok=True)
@@ -49,10 +49,10 @@ def main(root: Path) -> int:
 
 
 def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
-    """What became of the submission; its `reason` says why it was not graded, if that is the student's own doing.
+    """Return the graded submission; its `reason` says why it was not graded, if the student caused that.
 
     Raises:
-        Problem, OSError: the machine could not grade it: the submission is to be run again.
+        Problem, OSError: the machine could not grade the submission, which must be run again.
     """
     student = _student(root)
     with tempfile.TemporaryDirectory(prefix="course-class-") as folder:
@@ -74,12 +74,12 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
 
 
 def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
-    """Put what was uploaded where nbgrader looks for it: folders as they are, or all of it in one heap.
+    """Copy the upload to where nbgrader looks for it, whether it has folders or all files in one folder.
 
-    Of several copies of the notebook, the one in the fewest folders is taken; returns a note on the others.
+    Of several copies of the notebook, the one in the fewest folders is taken. Returns a note on the others.
 
     Raises:
-        Problem: the notebook is not there, or it is anybody's guess which one is meant; or there are links in it.
+        Problem: the notebook is missing or ambiguous, or the upload holds links.
     """
     from course.grading.intake.untrusted import refuse_links
 
@@ -105,7 +105,7 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
 
 
 def gradescope_results(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
-    """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
+    """Return Gradescope's `results.json`: a test for each graded exercise, without details of hidden cases."""
     if graded.reason or graded.scores is None:
         return {
             "score": 0.0,
@@ -145,7 +145,7 @@ def gradescope_results(topic: Topic, graded: Graded, visibility: str) -> dict[st
 
 
 def _output(verdict: Verdict | None, score: float, most: float) -> str:
-    """What a student may read: public checks and the hint; of hidden ones, how many fail."""
+    """Return the text for a student: public checks and the hint, and the number of failed hidden checks."""
     if verdict is None:
         return "all tests pass" if score >= most else "a test fails"
     from course.judge import report
@@ -172,7 +172,7 @@ def _misconceptions(graded: Graded) -> dict[str, str]:
 
 
 def _student(root: Path) -> str:
-    """A name for whoever handed in, always the same for the same people: hidden cases are drawn by it."""
+    """Return a fixed name for the same group of students, because it seeds the hidden cases."""
     try:
         about = json.loads((root / "submission_metadata.json").read_bytes())
         people = sorted(str(user["email"]) for user in about["users"])

@@ -1,8 +1,8 @@
 """Write the gradebook file that Canvas imports.
 
 The format is that of Canvas's own export: student columns in a fixed order, then a column for each assignment, and a
-row with the points possible (`lib/gradebook_importer.rb` and `gradebook_exporter.rb` in instructure/canvas-lms). Its
-import takes an empty cell for a grade to be removed, so whoever has no grade here keeps what Canvas has.
+row with the points possible (`lib/gradebook_importer.rb` and `gradebook_exporter.rb` in instructure/canvas-lms).
+Importing an empty cell deletes the grade in Canvas, so students without a grade here keep their cells from Canvas.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ POSSIBLE = "    Points Possible"
 READ_ONLY = "(read only)"
 
 STAYS = ("EX", "N/A")
-"""Who is excused, and who is not assigned it: Canvas has decided, and no score takes the place of that."""
+"""The cells of students who are excused or not assigned: Canvas has decided, and no score replaces these."""
 
 _HIDDEN = re.compile(r"\s*(Muted|Manual Posting.*)?\s*", re.IGNORECASE)
-"""The cells of the row in which Canvas says which assignments are hidden."""
+"""The cells of the row in which Canvas marks assignments as hidden."""
 
 
 def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str]:
-    """Write the grades for Canvas and return what there is to say about them.
+    """Write the grades for Canvas and return notes for the instructor.
 
-    Without `into`, students are told by Canvas's own number if the class list had it, else by their login, which is the
-    id they have in the gradebook. With it, a gradebook exported from Canvas, students, assignments and points are those
-    of that file.
+    Without `into`, Canvas's number identifies a student if the class list had it, else the login, which is the
+    gradebook's id. With `into`, a gradebook exported from Canvas, students, assignments and points are taken from it.
 
     Raises:
-        Problem: `into` is no such file, or not one of its columns is a topic's, or several are.
+        Problem: `into` is no such file, or a topic has no column in it, or several.
     """
     if into is None:
         return _write_new(grades, to)
@@ -52,9 +51,9 @@ def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str
 
 
 def _write_new(grades: Grades, to: Path) -> list[str]:
-    """Write everybody with a grade: a row without one would only remove what Canvas has.
+    """Write all students with a grade, because a row without one would only delete grades in Canvas.
 
-    A login that Canvas does not know it takes for nobody's, and then gives the grade to the first student of that name.
+    If Canvas does not know a login, it gives the grade to the first student of the same name.
     """
     names = [topic.folder for topic in grades.topics]
     rows = [
@@ -68,7 +67,7 @@ def _write_new(grades: Grades, to: Path) -> list[str]:
 
 
 def _number(pupil: StudentGrades) -> str:
-    """Canvas's number of a student; empty where the class list had none, or another platform's."""
+    """Return Canvas's number of a student, or "" if the class list had none, or another platform's."""
     return pupil.platform_number if re.fullmatch(r"\d+", pupil.platform_number) else ""
 
 
@@ -104,7 +103,7 @@ def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
 
 
 def _about_points(titles: dict[str, str], worth: dict[str, str], scales: dict[str, Scale]) -> list[str]:
-    """Say which grades are other numbers in Canvas, and which could not be."""
+    """Return notes on which grades are scaled in Canvas, and which could not be."""
     notes = []
     for name, scale in scales.items():
         if scale.is_other:
@@ -116,10 +115,10 @@ def _about_points(titles: dict[str, str], worth: dict[str, str], scales: dict[st
 
 
 def _scale(table: Table, title: str, worth: str, points: float) -> Scale:
-    """How grades become Canvas's: as they are where an assignment has no points there.
+    """Return the scale from grades to Canvas's, which is 1:1 if an assignment has no points there.
 
     Raises:
-        Problem: Canvas changes nothing in that column, or it has no number of points.
+        Problem: the column is read-only in Canvas, or has no number of points.
     """
     if worth == READ_ONLY:
         raise Problem(
@@ -131,10 +130,10 @@ def _scale(table: Table, title: str, worth: str, points: float) -> Scale:
 
 
 def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
-    """The column of a topic in a file from Canvas, which calls it by its title and a number in parentheses.
+    """Return a topic's column in a file from Canvas, which names it by its title and a number in parentheses.
 
     Raises:
-        Problem: there is none, or several, of which not one alone is called as the topic's folder.
+        Problem: the topic has no column, or several, and not exactly one is named after the topic's folder.
     """
     names = {topic.folder, topic.name, topic.title, f"{topic.number} {topic.title}", f"{topic.number:02} {topic.title}"}
     accepted = {name.casefold() for name in names}
@@ -155,7 +154,7 @@ def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
 
 
 def _is_student(line: Sequence[str]) -> bool:
-    """Whether a line is a student's, and neither the points possible nor which assignments are hidden."""
+    """Return whether a line is a student's, and neither the points possible nor the row of hidden assignments."""
     return "Points Possible" not in line[0] and not all(_HIDDEN.fullmatch(cell) for cell in line)
 
 

@@ -1,13 +1,13 @@
-"""Zips of feedback that Moodle and Canvas hand out: a page for each student, under the name by which each is known.
+"""Zip the feedback pages for Moodle and Canvas, each under the name by which the platform knows the student.
 
-Where the names are from:
+Sources of the names:
 
 - Moodle's "Upload multiple feedback files in a zip" reads a folder's name, `Ada Lovelace_101_assignsubmission_file_`,
   for the participant's number (`mod/assign/feedback/file/importziplib.php` in github.com/moodle/moodle). Before 4.1 it
   needs the last `_`.
 - Canvas's re-upload of submissions reads the numbers of the student and of a file that they handed in. It shows what
   comes back under that file's name (`infer_comment_context_from_filename` and `generate_comments_from_files` of
-  `app/models/abstract_assignment.rb` in github.com/instructure/canvas-lms). So a zip comes back as a zip.
+  `app/models/abstract_assignment.rb` in github.com/instructure/canvas-lms). So the feedback on a zip is a zip, too.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from course.grading.problem import Problem
 from course.syllabus import OUTLINE, Topic
 
 PLATFORMS = {"canvas": "Canvas", "moodle": "Moodle"}
-"""The platforms that take feedback, by the names that `course export` has for them."""
+"""The platforms that take feedback, by their names in `course export`."""
 
 
 def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = None) -> tuple[Path, list[str]]:
-    """Write the feedback of a topic anew, and zip it for one of `PLATFORMS`.
+    """Write the feedback pages of a topic again, and zip them for one of `PLATFORMS`.
 
     Args:
         to: the zip, by default `exports/<topic>-feedback-<platform>.zip`.
 
     Returns:
-        The zip, and what there is to say about it, such as whose feedback it does not hold.
+        The zip's path, and notes for the instructor, such as whose feedback is not in the zip.
 
     Raises:
-        Problem: nothing is graded, nobody's file is known on the platform, or nothing can be written.
+        Problem: nothing is graded, no student's file on the platform is known, or the zip cannot be written.
     """
     pages, failed = write_all(root, topic.folder)
     label = PLATFORMS[platform]
@@ -69,9 +69,9 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
 
 
 def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
-    """Where in the zip each student's feedback lies, as far as one sender on the platform is one student here.
+    """Return the path of each student's feedback in the zip, for students with their own sender on the platform.
 
-    Of a group's member Moodle may have named the team instead, by a number that is another student's there.
+    For a group's member, Moodle may have named the team instead, whose number can be another student's.
     """
     groups = {student for group in OUTLINE.groups_in(topic.folder) for student in group.members} if OUTLINE else set()
     people = class_list(load_config(root).CourseDirectory.db_url) if groups else []
@@ -92,13 +92,13 @@ def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
 
 
 def _rank(name: str) -> tuple[bool, int]:
-    """Notebooks and zips first, and of these the one that came last: Canvas's numbers of files grow."""
+    """Return a sort key: notebooks and zips come first, then the latest, because Canvas's file numbers grow."""
     found = CANVAS.match(name)
     return bool(re.search(r"\.(zip|ipynb)\b", name.lower())), int(found["file"]) if found else 0
 
 
 def _write(path: Path, pages: Mapping[str, Path], name: str) -> None:
-    """Write each page to its place, and into a zip of its own where that is what the place is called."""
+    """Write each page to its path, inside a zip of its own if the path ends with .zip."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for place, page in sorted(pages.items()):
             content = page.read_bytes()
@@ -116,7 +116,7 @@ def _zipped(name: str, content: bytes) -> bytes:
 def _notes(
     topic: Topic, label: str, students: Sequence[str], sent: Mapping[str, str], failed: Mapping[str, str]
 ) -> list[str]:
-    """Say whose feedback is not in the zip, and whose Canvas shows under another name."""
+    """Return notes on whose feedback is not in the zip, and whose has another name in Canvas."""
     notes = []
     if lost := [student for student in students if student not in sent]:
         notes.append(

@@ -1,7 +1,7 @@
-"""An autograder for Gradescope: a zip that runs this course's judge on each submission there.
+"""Make an autograder for Gradescope: a zip that runs this course's judge on each submission there.
 
 Formats: https://gradescope-autograders.readthedocs.io (specifications, `results.json`). The zip holds the course with
-its hidden tests, so it is for instructors only; on Gradescope student code sees none of it, as it runs in a sandbox.
+its hidden tests, so it is for instructors only. On Gradescope, student code runs in a sandbox and cannot read it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ exec ../.venv/bin/python -m course.grading.export.autograder "$root"
 """
 
 CLASS = "class"
-"""The folder of the zip that is a course of its own, with one topic and an empty class."""
+"""The folder of the zip that is a complete course, with one topic and no students."""
 
 SETTINGS = "settings.json"
 
@@ -65,15 +65,15 @@ _DIST = "sequence-course"
 def write_autograder(
     root: Path, topic: Topic, to: Path | None = None, *, visibility: str = "visible", require_sandbox: bool = True
 ) -> Path:
-    """Write the autograder of a topic to `to`, by default `exports/<topic>-gradescope.zip`, and return where it is.
+    """Write the autograder of a topic to `to`, by default `exports/<topic>-gradescope.zip`, and return its path.
 
     Args:
         visibility: when students see the results on Gradescope, one of `VISIBLE`.
-        require_sandbox: whether nothing is graded where no sandbox is to be had; without one, student code could read
-            the hidden tests.
+        require_sandbox: whether to grade nothing without a sandbox, because student code could then read the hidden
+            tests.
 
     Raises:
-        Problem: there is no source for the topic, or the file cannot be written.
+        Problem: the topic has no source, or the file cannot be written.
     """
     from course.grading.course_folder import source_path
 
@@ -103,7 +103,7 @@ def _zipped(root: Path, topic: Topic, settings: bytes) -> bytes:
 
 
 def requirements() -> str:
-    """What the grading of this course needs, in the versions that are installed here."""
+    """Return the requirements for grading this course, in the versions that are installed here."""
     from packaging.requirements import Requirement
 
     try:
@@ -121,7 +121,7 @@ def requirements() -> str:
 
 
 def _package() -> Iterator[tuple[str, bytes]]:
-    """The files of the course's package, and what says that it is installed: kernels are found by their entry point."""
+    """Yield the files of the course's package and its metadata, because kernels are found by their entry point."""
     package = Path(course.__file__).parent
     for path in sorted(package.rglob("*")):
         relative = path.relative_to(package)
@@ -134,7 +134,7 @@ def _package() -> Iterator[tuple[str, bytes]]:
 
 
 def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
-    """A course with this topic alone and a gradebook that knows it: nothing of the class here goes along."""
+    """Yield the files of a course with only this topic, its gradebook, and nothing of the class here."""
     from course.grading.course_folder import source_path
     from course.grading.gradebook.class_secret import class_secret
     from course.grading.nbgrader_bridge.config_file import load_config
@@ -162,13 +162,13 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
 
 
 def _own_exercises(root: Path) -> Iterator[Path]:
-    """An instructor's own exercises, beside ours."""
+    """Yield an instructor's own exercises."""
     if OUTLINE is not None:
         yield from sorted(path for path in (root / "exercises").rglob("*.py") if "__pycache__" not in path.parts)
 
 
 def _given(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The files an instructor gives out beside the notebook."""
+    """Yield the files that an instructor gives out beside the notebook."""
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
         if path.is_file() and path.suffix != ".ipynb" and not LEFT_BEHIND & set(relative.parts):

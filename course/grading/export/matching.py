@@ -23,19 +23,18 @@ def match(
     names: Sequence[str],
     numbers: Sequence[str] = (),
 ) -> Match:
-    """Whose each row is: told by an id or a whole email, else by what is before its @, else by a full name.
+    """Match rows with students: by an id or a whole email, else by the part before its @, else by a full name.
 
-    One way of telling is tried on all rows before the next one, which is left with the rows and pupils that are
-    still alone; and it tells only where one row and one pupil have in common what no other has. Where an id or a
-    whole email leaves several to choose from, nothing weaker chooses.
+    Each kind of key is tried on all rows before the next kind is tried on the rows and pupils that are left. A key
+    matches only if exactly one row and one pupil have it. If an id or whole email is ambiguous, no weaker key decides.
 
     Args:
         identities: the columns of ids and emails.
-        names: the columns of full names, which count where nobody shares them, in the file or in the gradebook.
-        numbers: the columns of the platform's own ids, which may be others' here: only names come later.
+        names: the columns of full names, which count if they are unique in the file and in the gradebook.
+        numbers: the columns of the platform's own ids, which may be other students' ids here: only names come later.
 
     Raises:
-        Problem: there are grades, and none of the rows could be anybody's here.
+        Problem: some students have grades, but no row matches any student.
     """
     matching = _Matching(pupils)
     ids = {pupil.id: _keys((pupil.id, pupil.email)) for pupil in pupils}
@@ -57,18 +56,18 @@ def _values(table: Table, columns: Sequence[str]) -> dict[int, set[str]]:
 
 @dataclass(frozen=True)
 class Match:
-    """Whose each row is, by its number; `disputed` are the ids of those whose row cannot be told from others."""
+    """The student of each row, by the row's number; `disputed` are the ids of students with ambiguous rows."""
 
     pupils: dict[int, StudentGrades]
     disputed: frozenset[str] = frozenset()
 
     def of(self, number: int) -> dict[str, Grade]:
-        """The grades that belong into a row: none where nobody knows whose it is."""
+        """Return the grades that belong in a row; a row without a student has none."""
         return self.pupils[number].grades if number in self.pupils else {}
 
 
 class _Matching:
-    """Rows and pupils on their way to each other, in one pass after another."""
+    """The state of matching, with the rows and pupils left after each pass."""
 
     def __init__(self, pupils: Iterable[StudentGrades]) -> None:
         self._pupils = {pupil.id: pupil for pupil in pupils}
@@ -77,7 +76,7 @@ class _Matching:
         self._shut: set[int | str] = set()
 
     def tell(self, rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]], *, final: bool = False) -> None:
-        """Bring together what shares a key with nothing else; what stays in dispute is `final`, or for a later pass."""
+        """Match rows and pupils by unshared keys; ambiguous ones are closed if `final`, else left for a later pass."""
         pairs, own = _pairs(self._open(rows), self._open(pupils))
         found = _alone(own)
         self._found.update(found)
@@ -96,7 +95,7 @@ class _Matching:
 
 
 def absent(pupils: Sequence[StudentGrades], match: Match, path: Path) -> list[str]:
-    """Notes on those with grades whom the class list does not know, or knows more than once."""
+    """Return notes on students with grades who are missing in the class list, or ambiguous."""
     known = {pupil.id for pupil in match.pupils.values()}
     left = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
     lost = [name for name in left if name not in match.disputed]
@@ -109,7 +108,7 @@ def absent(pupils: Sequence[StudentGrades], match: Match, path: Path) -> list[st
 
 
 def _keys(texts: Iterable[str]) -> set[str]:
-    """What is compared of some texts: neither case nor spaces, and nothing of empty ones."""
+    """Return texts as keys, without differences in case and blanks, and without empty ones."""
     return {" ".join(text.split()).casefold() for text in texts} - {""}
 
 
@@ -126,13 +125,13 @@ def _holders(keys: Mapping[_Holder, set[str]]) -> dict[str, set[_Holder]]:
 
 
 def _unshared(keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
-    """The keys without those that more than one has."""
+    """Return the keys without those that several holders share."""
     shared = {key for key, holders in _holders(keys).items() if len(holders) > 1}
     return {one: own - shared for one, own in keys.items()}
 
 
 def _pairs(rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]]) -> tuple[set[_Pair], set[_Pair]]:
-    """Each row and pupil with a key in common; and those of them with one that nobody else has."""
+    """Return the pairs of row and pupil with a common key, and the pairs with a key that no other has."""
     of_rows, of_pupils = _holders(rows), _holders(pupils)
     pairs: set[_Pair] = set()
     own: set[_Pair] = set()
@@ -144,7 +143,7 @@ def _pairs(rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]]) -> tupl
 
 
 def _alone(pairs: Iterable[_Pair]) -> dict[int, str]:
-    """The pairs whose row and pupil are in no other pair."""
+    """Return the pairs whose row and pupil are in no other pair."""
     pairs = list(pairs)
     rows, pupils = Counter(row for row, _ in pairs), Counter(pupil for _, pupil in pairs)
     return {row: pupil for row, pupil in pairs if rows[row] == pupils[pupil] == 1}

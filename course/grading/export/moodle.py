@@ -1,8 +1,8 @@
 """Write Moodle's files: an assignment's offline grading worksheet, or a table for the gradebook's import.
 
-The worksheet is Moodle's own download (Assignment, View all submissions, Download grading worksheet); to take it back
-Moodle needs its columns `Identifier`, `Grade` and `Last modified (grade)` (`mod/assign/feedback/offline`), under their
-names in the language of who downloads it. What comes back has the worksheet's own names, delimiter and decimal mark.
+The worksheet is Moodle's own download (Assignment, View all submissions, Download grading worksheet). Its upload needs
+the columns `Identifier`, `Grade` and `Last modified (grade)` (`mod/assign/feedback/offline`), under their names in the
+user's language. The written file keeps the worksheet's names, delimiter and decimal mark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST = ("Maximum grade", "Maximum Grade")
 IDENTITIES = ("Username", "ID number", "Email address")
 
 NO_GRADE = "-"
-"""The cell without a grade: Moodle's import into a new column takes an empty one for 0 points."""
+"""The cell without a grade, because Moodle's import into a new column reads an empty cell as 0 points."""
 
 GERMAN = {
     "Identifier": "ID",
@@ -35,17 +35,17 @@ GERMAN = {
     "Grade can be changed": "Bewertung kann geändert werden",
     "Last modified (grade)": "Zuletzt geändert (Bewertung)",
 }
-"""What Moodle calls these columns in German (`lang/de/assign.php`)."""
+"""The German names of these columns in Moodle (`lang/de/assign.php`)."""
 
 
 def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str]:
-    """Write the grades for Moodle and return what there is to say about them.
+    """Write the grades for Moodle and return notes for the instructor.
 
-    Without `into`, a table for Grades, Import, CSV file, which asks what each column is. With it, one topic's grades in
-    that worksheet, scaled to the points the assignment has in Moodle; of no points, everything is 0 there.
+    Without `into`, this is a table for Grades, Import, CSV file, which asks what each column is. With it, one topic's
+    grades are filled into that worksheet, scaled to the assignment's points in Moodle; grades out of 0 points become 0.
 
     Raises:
-        Problem: `into` is no worksheet in English or German, or more than one topic is to go into it.
+        Problem: `into` is no worksheet in English or German, or several topics are given for it.
     """
     if into is None:
         _write_table(grades, to)
@@ -56,7 +56,7 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
 
 
 def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
-    """Only the cells of grades change, and only those of whom we graded."""
+    """Change the grade cells of the students graded here, and no others."""
     called = _language(table)
     _refuse_words(table)
     whose = match(table, grades.pupils, [called.get(name, name) for name in IDENTITIES], [called["Full name"]])
@@ -90,7 +90,7 @@ def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
 
 
 def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
-    """Say whose grades Moodle's import passes over without a word."""
+    """Return notes on whose grades Moodle's import skips without a message."""
     notes = []
     if above:
         notes.append(f"Moodle skips grades above its maximum: {', '.join(above)}. Raise the maximum grade in Moodle")
@@ -100,10 +100,10 @@ def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
 
 
 def _write_table(grades: Grades, to: Path) -> None:
-    """Write everybody with a grade: a cell without one would only remove what Moodle has. Usernames have no capitals.
+    """Write all students with a grade, because a cell without one would only delete grades in Moodle.
 
-    `import_new_grade_item` of `grade/import/csv/classes/load_data.php` passes over `-`, and `user_create_user` of
-    `user/lib.php` refuses capitals.
+    Usernames are written without capitals: `user_create_user` of `user/lib.php` refuses them. Moodle skips a `-`
+    (`import_new_grade_item` of `grade/import/csv/classes/load_data.php`).
     """
     with to.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -115,10 +115,10 @@ def _write_table(grades: Grades, to: Path) -> None:
 
 
 def _language(table: Table) -> dict[str, str]:
-    """What the columns of a worksheet are called, in the language it is in.
+    """Return the names of a worksheet's columns, by their English names, in its language.
 
     Raises:
-        Problem: it has not the columns that Moodle needs, in any language known here.
+        Problem: the worksheet lacks the columns that Moodle needs, in every known language.
     """
     for called in ({name: name for name in GERMAN}, GERMAN):
         if all(called[name] in table.columns for name in NEEDED):
@@ -131,7 +131,7 @@ def _language(table: Table) -> dict[str, str]:
 
 
 def _refuse_words(table: Table) -> None:
-    """Refuse a worksheet whose grades are words of a scale: Moodle passes over a number there.
+    """Refuse a worksheet whose grades are words of a scale, because Moodle skips numbers there.
 
     Raises:
         Problem: the assignment has a scale.
@@ -144,7 +144,7 @@ def _refuse_words(table: Table) -> None:
 
 
 def most_points(row: dict[str, str], otherwise: float, columns: Sequence[str] = MOST) -> float:
-    """The points an assignment has in Moodle; `otherwise` where no column tells.
+    """Return the points of an assignment in Moodle, or `otherwise` if no column has them.
 
     Raises:
         Problem: the column holds no number of points, or 0.

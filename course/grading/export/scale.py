@@ -1,4 +1,4 @@
-"""Points on a platform: what an assignment is worth there, and the grades of a topic scaled to it."""
+"""Scale the grades of a topic to the points of its assignment on a platform."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from course.grading.problem import Problem
 
 @dataclass(frozen=True)
 class Scale:
-    """From the `points` of a topic here to the `most` that its assignment has on a platform."""
+    """A scale from the `points` of a topic here to the `most` points of its assignment on a platform."""
 
     points: float
     most: float
 
     @property
     def is_other(self) -> bool:
-        """Whether a grade is another number there. A topic of no points gives 0 on any scale."""
+        """Whether scaling changes grades. A topic of 0 points gives 0 on any scale."""
         return bool(self.points) and self.most != self.points
 
     def of(self, score: float) -> float:
-        """The points there for a score here."""
+        """Return the points on the platform for a score here."""
         return score * self.most / self.points if self.points else 0.0
 
 
 def read_points(text: str, where: str) -> float:
-    """The number of points in a cell, with a decimal point or comma; `where` names the cell in the error.
+    """Return the number of points in a cell, with a decimal point or comma; `where` names the cell in the error.
 
     Raises:
         Problem: the cell holds no number of points.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from course.grading.gradebook.scores import waits
+from course.grading.gradebook.scores import ClassScores, read_class
 from course.grading.gradebook.students import some
 from course.grading.problem import Problem
 from course.syllabus import Topic
@@ -105,38 +105,24 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     Raises:
         Problem: a topic is not in the gradebook, or nobody is graded for it.
     """
-    from nbgrader.api import Gradebook, MissingEntry
-
-    points: dict[str, float] = {}
-    with Gradebook(db_url) as gradebook:
-        students = {student.id: student for student in gradebook.students}
-        found: dict[str, dict[str, Grade]] = {student: {} for student in students}
-        for topic in topics:
-            try:
-                assignment = gradebook.find_assignment(topic.folder)
-            except MissingEntry:
-                raise Problem(
-                    f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first"
-                ) from None
-            points[topic.folder] = float(assignment.max_score)
-            for submission in assignment.submissions:
-                grade = _grade(submission)
-                if grade is not None:
-                    found[submission.student.id][topic.folder] = grade
-            if not any(topic.folder in grades for grades in found.values()):
-                raise Problem(f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first")
-        pupils = [
-            StudentGrades(
-                name,
-                one.first_name or "",
-                one.last_name or "",
-                one.email or "",
-                found[name],
-                one.lms_user_id or "",
-            )
-            for name, one in sorted(students.items())
-        ]
-    return Grades(tuple(topics), points, tuple(pupils))
+    names = [topic.folder for topic in topics]
+    people, known = read_class(db_url, names)
+    grades = {name: _grades(scores) for name, scores in known.items()}
+    for name in names:
+        if not grades.get(name):
+            raise Problem(f"nothing of {name} is graded yet. Run `course grade {name}` first")
+    pupils = [
+        StudentGrades(
+            person.id,
+            person.about.get("first_name", ""),
+            person.about.get("last_name", ""),
+            person.about.get("email", ""),
+            {name: grades[name][person.id] for name in names if person.id in grades[name]},
+            person.about.get("lms_user_id", ""),
+        )
+        for person in sorted(people, key=lambda person: person.id)
+    ]
+    return Grades(tuple(topics), {name: known[name].points for name in names}, tuple(pupils))
 
 
 def submissions(students: Sequence[str]) -> str:
@@ -144,18 +130,12 @@ def submissions(students: Sequence[str]) -> str:
     return f"{len(students)} submission{'s' * (len(students) != 1)} ({some(students)})"
 
 
-def _grade(submission: object) -> Grade | None:
-    """The grade of a submission in nbgrader's own reckoning, or None while the machine has not decided its part."""
-    decided = waiting = resting = 0
-    for notebook in submission.notebooks:  # type: ignore[attr-defined]
-        by_hand = {cell.name for cell in (*notebook.notebook.solution_cells, *notebook.notebook.task_cells)}
-        undecided = {one.name for one in notebook.grades if one.auto_score is None and one.manual_score is None}
-        if undecided - by_hand:
-            return None
-        waiting += len(undecided)
-        resting += sum(map(waits, notebook.grades))
-        decided += len(notebook.grades) - len(undecided)
-    if not decided:
-        return None
-    penalty = submission.late_submission_penalty or 0.0  # type: ignore[attr-defined]
-    return Grade(max(0.0, submission.score - penalty), waiting, resting)  # type: ignore[attr-defined]
+def _grades(of_class: ClassScores) -> dict[str, Grade]:
+    """Return the grades in nbgrader's own reckoning of those students of whose work the machine decided its part."""
+    grades = {}
+    for student, scores in of_class.scores.items():
+        undecided = {name for name, score in scores.cells.items() if score is None}
+        if undecided <= of_class.by_hand and len(undecided) < len(scores.cells):
+            score = max(0.0, scores.score - scores.late)
+            grades[student] = Grade(score, len(undecided), len(scores.waiting))
+    return grades

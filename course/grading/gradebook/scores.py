@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from types import EllipsisType
 from typing import Any
 
+from course.grading.gradebook.students import Person, person_of
 from course.syllabus import OUTLINE
 
 
@@ -28,6 +29,19 @@ class Scores:
     late: float = 0.0
     again: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """What the gradebook has of an assignment: its `points`, who has `submitted` once, and the scores by student.
+
+    A person answers for the cells `by_hand`, as they hold no test.
+    """
+
+    points: float
+    submitted: frozenset[str]
+    scores: dict[str, Scores]
+    by_hand: frozenset[str]
 
 
 class Marks:
@@ -179,6 +193,29 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
         except MissingEntry:
             return None
         return scores_of(submitted, Marks.in_rows(gradebook, submitted).grades)
+
+
+def read_class(db_url: str, assignments: Iterable[str]) -> tuple[list[Person], dict[str, ClassScores]]:
+    """Return everybody whom the gradebook knows, and what it has of them in those `assignments` that it knows."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    found = {}
+    with Gradebook(db_url) as gradebook:
+        people = [person_of(student) for student in gradebook.students]
+        for name in assignments:
+            try:
+                released = gradebook.find_notebook(name, name)
+            except MissingEntry:
+                continue
+            works = gradebook.assignment_submissions(name)
+            notebooks = {work.student_id: one for work in works for one in work.notebooks if one.name == name}
+            scores = {
+                student: scores_of(one, Marks.in_rows(gradebook, one).grades) for student, one in notebooks.items()
+            }
+            by_hand = frozenset(cell.name for cell in (*released.solution_cells, *released.task_cells))
+            submitted = frozenset(work.student_id for work in works)
+            found[name] = ClassScores(float(released.max_score), submitted, scores, by_hand)
+    return people, found
 
 
 def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, str]:

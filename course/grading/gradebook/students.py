@@ -65,7 +65,7 @@ def update_students(db_url: str, people: Sequence[Person], config: Any) -> Chang
     course = str(config.CourseDirectory.get("course_id", "") or "default_course")
     with Gradebook(db_url, course, Authenticator(config=config)) as gradebook:
         known = {student.id: student for student in gradebook.students}
-        names = _whose(people, [_person(student) for student in known.values()])
+        names = _whose(people, [person_of(student) for student in known.values()])
         added: list[str] = []
         updated: dict[str, str] = {}
         for person, name in zip(people, names, strict=True):
@@ -139,11 +139,11 @@ def known_people(db_url: str) -> list[Person]:
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:
-        return [_person(student) for student in gradebook.students]
+        return [person_of(student) for student in gradebook.students]
 
 
-def _person(student: Any) -> Person:
-    """What the gradebook knows of a student."""
+def person_of(student: Any) -> Person:
+    """Return what the gradebook knows of one of its students."""
     about = {name: getattr(student, name) for name in ("first_name", "last_name", "email", "lms_user_id")}
     return Person((student.id,), {name: value for name, value in about.items() if value})
 

@@ -1,4 +1,4 @@
-"""Answers that a student wrote into a cell of their own, beside the untouched cell that was meant for them."""
+"""Find answers that a student wrote into a new cell beside the untouched cell that was meant for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Cell = Mapping[str, Any]
 
 @cache
 def given_sources(path: Path, _changed: int) -> frozenset[str]:
-    """The texts of all cells of a notebook that hold no answer; `_changed` is when the file last was."""
+    """Return the texts of a notebook's cells that hold no answer; `_changed`, the file's mtime, is a cache key."""
     from course.grading.cells import read_notebook
 
     cells = read_notebook(path.read_bytes()).cells
@@ -27,13 +27,13 @@ def given_sources(path: Path, _changed: int) -> frozenset[str]:
 
 
 def cells_beside(cells: Sequence[Cell], index: int, given: Collection[str]) -> list[int]:
-    """The student's own cells around the marked cell at `index`, up to the next marked cell on either side.
+    """Return the indices of the student's own cells around the marked cell at `index`, between its marked neighbours.
 
     Beside a question only text counts, such as a text cell, or a code cell that holds no code. Beside a code cell
     everything counts.
 
     Args:
-        given: the texts of the cells that were given out, which are not the student's.
+        given: the texts of the released cells, which are not the student's.
     """
     marked = [place for place, cell in enumerate(cells) if grade_id(cell)]
     begin = max((place + 1 for place in marked if place < index), default=0)
@@ -49,12 +49,12 @@ def cells_beside(cells: Sequence[Cell], index: int, given: Collection[str]) -> l
 
 
 def is_code(cell: Cell) -> bool:
-    """Whether a cell is one that runs."""
+    """Return whether a cell is a code cell."""
     return cell.get("cell_type") == "code"
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a code cell holds words: comments, quoted text, or what is no Python."""
+    """Return whether a code cell holds text: comments, quoted text, or something other than Python."""
     tree = parsed(text)
     if tree is None:
         return True
@@ -66,7 +66,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def note_on(cells: Sequence[Cell], places: Sequence[int]) -> str:
-    """Say where the answer to an untouched question may be found."""
+    """Return a sentence that says where the answer to an untouched question may be found."""
     beginning = " ".join(source_of(cells[places[0]]).split())
     shown = beginning if len(beginning) <= 40 else f"{beginning[:40].rstrip()} …"
     where = f"cell {places[0] + 1} ({shown!r})" + (f" and {len(places) - 1} more" if places[1:] else "")
@@ -74,7 +74,7 @@ def note_on(cells: Sequence[Cell], places: Sequence[int]) -> str:
 
 
 def shadowed(cells: Sequence[Cell]) -> Iterator[str]:
-    """Say which untouched cells run below the student's own definition of the same name, and so replace it."""
+    """Yield which untouched cells run below the student's own definition of the same name, and so replace it."""
     blank = choose_by_marks(cells).blank
     stubs = [
         index
@@ -93,6 +93,6 @@ def shadowed(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _defined(source: str) -> set[str]:
-    """The functions and classes that a cell defines."""
+    """Return the functions and classes that a cell defines."""
     tree = parsed(source)
     return {node.name for node in (tree.body if tree else ()) if isinstance(node, ast.FunctionDef | ast.ClassDef)}

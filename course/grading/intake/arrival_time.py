@@ -1,4 +1,4 @@
-"""When work came, as `timestamp.txt` beside it says, whatever editor saved that file."""
+"""Read and check when work arrived from its `timestamp.txt`, whatever editor saved that file."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from course.grading.intake.untrusted import printable
 from course.grading.problem import Problem
 
 ARRIVAL = "timestamp.txt"
-"""When the work came: nbgrader writes it, and it is no part of the work."""
+"""The file with the arrival time: nbgrader writes it, and it is not part of the work."""
 
 RIGHT = "Write it as 2027-01-31 23:40:00+01:00"
 
 _HALF_DAY = re.compile(r"(?<=\d)\s+([ap])\.?m\b\.?", re.IGNORECASE)
-"""The ending of `11:40 PM`, which nbgrader takes for a zone."""
+"""The ending of `11:40 PM`, which nbgrader mistakes for a time zone."""
 
 
 class Undated(Problem):
-    """Nobody can tell when the work came; there is nothing wrong with the work itself."""
+    """The arrival time of the work cannot be read; the work itself may be valid."""
 
 
 def read_stamp(work: Path) -> str | None:
-    """What the time stamp in a folder of work says, as nbgrader reads it rightly; None where there is none.
+    """Return the time stamp in a folder of work, as text that nbgrader reads correctly, or None without one.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is no text.
+        OSError: the file cannot be read.
+        ValueError: the file is no text.
     """
     path = work / ARRIVAL
     if not path.exists():
@@ -41,10 +41,10 @@ def read_stamp(work: Path) -> str | None:
 
 
 def in_utc(text: str | None) -> datetime | None:
-    """A time stamp as nbgrader reads it: in UTC, and without a zone.
+    """Return a time stamp as nbgrader reads it: in UTC, as a naive datetime.
 
     Raises:
-        ValueError, OverflowError: it is no date.
+        ValueError, OverflowError: the text is no date.
     """
     time = _as_nbgrader(text)
     if text and not _names_a_day(text):
@@ -60,7 +60,7 @@ def _as_nbgrader(text: str | None) -> datetime | None:
 
 
 def _names_a_day(text: str) -> bool:
-    """Whether a time stamp has year, month and day: nbgrader would take what it lacks from today."""
+    """Return whether a time stamp has year, month and day, because nbgrader fills in missing parts from today."""
     from dateutil.parser import parse
 
     words = text.split(" ")
@@ -70,10 +70,10 @@ def _names_a_day(text: str) -> bool:
 
 
 def refuse_timestamp(work: Path) -> None:
-    """Refuse a time stamp that names no time, or one that nbgrader would take for another.
+    """Refuse a time stamp that is no time, or that nbgrader would misread.
 
     Raises:
-        Undated: it does.
+        Undated: the time stamp is refused.
     """
     from dateutil.parser import ParserError, UnknownTimezoneWarning
     from dateutil.tz import gettz
@@ -83,8 +83,8 @@ def refuse_timestamp(work: Path) -> None:
         if not text:
             return
         with warnings.catch_warnings():
-            warnings.simplefilter("error", UnknownTimezoneWarning)  # nbgrader takes such a zone for UTC
-            warnings.simplefilter("error", FutureWarning)  # and looks for one that is a path among the system's files
+            warnings.simplefilter("error", UnknownTimezoneWarning)  # nbgrader would read such a zone as UTC
+            warnings.simplefilter("error", FutureWarning)  # dateutil would read a zone that is a path
             words, zone = text.split(" "), text.split()[-1]
             unknown = len(words) == 3 and zone[0].isalpha() and gettz(zone) is None
             _as_nbgrader(text)
@@ -99,7 +99,7 @@ def refuse_timestamp(work: Path) -> None:
         raise Undated(f"{ARRIVAL} names an unknown time zone, {printable(zone):.20}. {RIGHT}")
     if len(words) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
         raise Undated(f"{ARRIVAL} has a space before {zone:.20}, so nbgrader misreads it. {RIGHT}")
-    if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
+    if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # nbgrader reads the month first
         raise Undated(
             f"{ARRIVAL} says {printable(text):.30}, where nbgrader takes the first number for the month. {RIGHT}"
         )

@@ -1,7 +1,7 @@
-"""What newer hand-ins replaced: `attempts/<student>/<topic>/<time>/`, the time as in a zip's name, each attempt once.
+"""Keep attempts that newer hand-ins replaced, each once: `attempts/<student>/<topic>/<time>/`, with a zip's time.
 
-`attempts/` lies in the course's folder, beside `submitted/`, and belongs into its backup. Where an instructor has one
-of them count, a file `.chosen` beside the attempts says up to which time hand-ins are passed over from then on.
+`attempts/` lies in the course's folder, beside `submitted/`, and belongs in its backup. If an instructor chooses
+which attempt counts, the file `.chosen` beside the attempts holds the time up to which hand-ins are then passed over.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from course.grading.intake.submit import MANIFEST, STAMP
 from course.grading.intake.untrusted import everything, plain_files, remove
 
 FOLDER = "attempts"
-"""Where in the course's folder replaced attempts are kept."""
+"""The folder of replaced attempts within the course's folder."""
 
 CHOSEN = ".chosen"
-"""The file that says that an instructor has chosen among the attempts, and the time of the newest one there was."""
+"""The file that marks an instructor's choice of an attempt, with the time of the newest attempt there was."""
 
 POINTS = ".points.json"
-"""The file with the points that attempts had before another one was graded, by what tells a submission from another."""
+"""The file with the points of earlier graded attempts, by the submission's digest."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt of a student: where it is, and when it came, in UTC and without a zone, if anything says so.
+    """One attempt of a student: its folder, and when it came (in UTC, naive), if that is known.
 
-    Of attempts that nothing dates, `time` is that of their files; it is written as in a zip's name. Two attempts of
-    one `digest` are the same.
+    `time` is written as in a zip's name; without an arrival time it is that of the newest file. Attempts with the same
+    `digest` are equal.
     """
 
     place: Path
@@ -49,14 +49,14 @@ class Attempt:
 
 
 def attempt_in(work: Path) -> Attempt | None:
-    """The attempt in the folder of a student's work that counts, if there is any."""
+    """Return the attempt that counts, from the folder of a student's work, or None without one."""
     if not work.is_dir():
         return None
     return Attempt(work, _time(work), arrival(work), digest(_collected(work)), counts=True)
 
 
 def attempts_of(root: Path, student: str, topic: str, work: Path) -> list[Attempt]:
-    """All attempts of a student, oldest first; the one in the folder `work`, if there is any, counts."""
+    """Return all attempts of a student, oldest first; the attempt in the folder `work`, if any, counts."""
     counts = attempt_in(work)
     found = {counts.digest: counts} if counts else {}
     for place in _places(root / FOLDER / student / topic):
@@ -66,7 +66,7 @@ def attempts_of(root: Path, student: str, topic: str, work: Path) -> list[Attemp
 
 
 def put_back(root: Path, student: str, topic: str, attempt: Attempt, work: Path) -> None:
-    """Have an attempt lie in `work` from now on, until the student hands in anew; what lay there is kept."""
+    """Copy an attempt to `work`, where it counts until the student hands in again; the replaced work is kept."""
     attempts = attempts_of(root, student, topic, work)
     known = [time for one in attempts for time in (one.came, _packed(one.place)) if time]
     share(root, student, topic, attempt, work)
@@ -75,7 +75,7 @@ def put_back(root: Path, student: str, topic: str, attempt: Attempt, work: Path)
 
 
 def share(root: Path, student: str, topic: str, attempt: Attempt, work: Path) -> None:
-    """Copy an attempt, whosever it is, to a student's folder `work`; what lay there is kept."""
+    """Copy an attempt, of any student, to a student's folder `work`; the replaced work is kept."""
     if work.is_dir():
         keep_folder(root, student, topic, work)
     unfinished = work.with_name(f".{topic}.unfinished")
@@ -90,7 +90,7 @@ def share(root: Path, student: str, topic: str, attempt: Attempt, work: Path) ->
 
 
 def is_passed_over(root: Path, student: str, topic: str, came: datetime | None, files: Mapping[str, Path]) -> bool:
-    """Whether a hand-in that came then was there when an instructor chose another one to count."""
+    """Return whether a hand-in that came at `came` already existed when an instructor chose another one."""
     folder = root / FOLDER / student / topic
     try:
         newest = (folder / CHOSEN).read_text(encoding="utf-8")
@@ -106,8 +106,8 @@ def is_passed_over(root: Path, student: str, topic: str, came: datetime | None, 
 def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Path]) -> Path:
     """Copy the attempt that consists of `files`, by their paths in it, and return its folder; the course is in `root`.
 
-    An attempt that is kept already is not copied again. Of a zip, its name says the `time`, whatever lies in it.
-    Without a time, its place is called by the time of its files.
+    An attempt that is already kept is not copied again. `time` is from the zip's name, not from its contents.
+    Without it, the folder is named after the time of the newest file.
     """
     files = {name: path for name, path in files.items() if name != ARRIVAL}
     place = _keep(root, student, topic, time or f"{_changed(files.values()):{STAMP}}", files)
@@ -129,18 +129,18 @@ def _keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, P
 
 
 def keep_folder(root: Path, student: str, topic: str, work: Path) -> Path:
-    """Copy a folder of work that is to be replaced, and return where to."""
+    """Copy a folder of work before it is replaced, and return the copy's folder."""
     return _keep(root, student, topic, _time(work), dict(plain_files(work)))
 
 
 def note_points(root: Path, student: str, topic: str, submission: str, points: str) -> None:
-    """Keep the points of a submission, of which the gradebook is to forget them."""
+    """Save the points of a submission before the gradebook forgets them."""
     kept = {**noted_points(root, student, topic), submission: points}
     write_atomically(_folder(root, student, topic) / POINTS, json.dumps(kept, indent=1).encode())
 
 
 def noted_points(root: Path, student: str, topic: str) -> dict[str, str]:
-    """Return the points that are kept of a student's submissions."""
+    """Return the saved points of a student's submissions, by the submission's digest."""
     try:
         kept = json.loads((root / FOLDER / student / topic / POINTS).read_text("utf-8"))
         return {str(submission): str(points) for submission, points in kept.items()}
@@ -149,7 +149,7 @@ def noted_points(root: Path, student: str, topic: str) -> dict[str, str]:
 
 
 def arrival(work: Path) -> datetime | None:
-    """When nbgrader's file in a folder of work says that it came, in UTC and without a zone; None where it does not."""
+    """Return the arrival time from nbgrader's file in a folder of work (in UTC, naive), or None if it is unknown."""
     try:
         return in_utc(read_stamp(work) or None)
     except (OSError, ValueError, OverflowError):
@@ -157,7 +157,7 @@ def arrival(work: Path) -> datetime | None:
 
 
 def digest(files: Mapping[str, Path]) -> str:
-    """What tells one attempt from another: the names and bytes of its files, but for when it came."""
+    """Return a hash of the names and bytes of an attempt's files, without its arrival time."""
     told = hashlib.sha256()
     for name in sorted(set(files) - {ARRIVAL}):
         with files[name].open("rb") as file:
@@ -169,13 +169,13 @@ def _folder(root: Path, student: str, topic: str) -> Path:
     folder = root / FOLDER / student / topic
     folder.mkdir(parents=True, exist_ok=True)
     ignored = root / FOLDER / ".gitignore"
-    if not ignored.exists():  # a course that an earlier version made ignores it nowhere
+    if not ignored.exists():  # courses made by earlier versions do not ignore it
         ignored.write_text("*\n", encoding="utf-8")
     return folder
 
 
 def _kept(folder: Path, wanted: str) -> Path | None:
-    """The attempt that is kept there with this digest."""
+    """Return the kept attempt with the digest `wanted`, or None."""
     return next((path for path in _places(folder) if digest(dict(plain_files(path))) == wanted), None)
 
 
@@ -187,25 +187,25 @@ def _copy(files: Mapping[str, Path], target: Path) -> None:
 
 
 def _places(folder: Path) -> list[Path]:
-    """The attempts in a folder of them."""
+    """Return the folders of the attempts in `folder`."""
     if not folder.is_dir():
         return []
     return [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith(".")]
 
 
 def _collected(place: Path) -> dict[str, Path]:
-    """The files of an attempt that collecting takes, by their paths in it; a zip is kept with all that was in it."""
+    """Return the files of an attempt that collecting takes, by their paths in it, as a kept zip may hold others."""
     return {name: path for name, path in plain_files(place) if name in (ARRIVAL, MANIFEST) or not unfit(name)}
 
 
 def _packed(place: Path) -> datetime | None:
-    """When the manifest in a kept zip says that it was packed."""
+    """Return when a kept zip was packed, according to its manifest, or None."""
     about = read_manifest(place / MANIFEST)
     return _parsed(about.time) if about else None
 
 
 def _parsed(time: str) -> datetime | None:
-    """A time as in a zip's name; None where it is none, as that of a manifest from the year 1."""
+    """Return a time written as in a zip's name, or None if it is invalid, such as a manifest's year 1."""
     try:
         return datetime.strptime(time, STAMP)
     except ValueError:
@@ -213,18 +213,18 @@ def _parsed(time: str) -> datetime | None:
 
 
 def _stamp(place: Path, came: datetime) -> None:
-    """Write when an attempt came, as nbgrader does."""
+    """Write when an attempt came, in nbgrader's format."""
     (place / ARRIVAL).write_text(came.isoformat(" "), encoding="utf-8")
 
 
 def _free(folder: Path, time: str) -> Path:
-    """A place for an attempt of that time: two of one time are told apart by a number."""
+    """Return an unused folder for an attempt; attempts of the same time get a number."""
     names = (time if number == 1 else f"{time}-{number}" for number in count(1))
     return next(place for name in names if not (place := folder / name).exists())
 
 
 def _time(work: Path) -> str:
-    """When a folder of work came, as in a zip's name: nbgrader's file says it, else the manifest, else the files."""
+    """Return when a folder of work came, as in a zip's name: by nbgrader's file, the manifest, or the newest file."""
     if came := arrival(work):
         return f"{came:{STAMP}}"
     if manifest := read_manifest(work / MANIFEST):

@@ -1,7 +1,7 @@
 """Match notebooks that were uploaded without `course submit` to students, by the platform's names and the class list.
 
-What a platform calls a file says who sent it, but not by which id the class knows them. The class list has Canvas's own
-numbers and everybody's names. Nothing here reads a file.
+A file's name on the platform says who sent it, but not the sender's id in the class. The class list has Canvas's
+numbers and all names. Nothing here reads a file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from course.grading.intake.platforms import Sender, own_name, senders_of
 from course.outline import Group
 
 WEIGHTS = ".safetensors"
-"""The ending of checkpoints, which lie in a folder of their own: a platform keeps no folders."""
+"""The ending of checkpoints, which belong in their own folder, although platforms keep no folders."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A student of the class list: `id` is what the class knows them by, `number` what Canvas does."""
+    """A student of the class list: `id` is the id in the class, `number` that in Canvas."""
 
     id: str
     first_name: str = ""
@@ -31,16 +31,16 @@ class Listed:
 
     @property
     def names(self) -> set[str]:
-        """What a platform may call them, as `_squeezed` writes it."""
+        """The names that a platform may use for the student, as `_squeezed` writes them."""
         orders = f"{self.first_name}{self.last_name}", f"{self.last_name}{self.first_name}"
         return {_squeezed(name) for name in orders} if self.first_name and self.last_name else set()
 
 
 def by_sender(files: Iterable[PurePosixPath]) -> dict[Sender, list[PurePosixPath]]:
-    """The files of each sender who has a notebook among them, of those files that one sender alone can have sent.
+    """Return the files of each sender with at least one notebook, out of the files with exactly one possible sender.
 
     Args:
-        files: paths below what was downloaded, of no zip that `course submit` made.
+        files: paths below the download, none of them from a zip of `course submit`.
     """
     sent: dict[Sender, list[PurePosixPath]] = {}
     for path in files:
@@ -53,9 +53,9 @@ def by_sender(files: Iterable[PurePosixPath]) -> dict[Sender, list[PurePosixPath
 def match_bare(
     sender: Sender, files: Sequence[PurePosixPath], listed: Sequence[Listed], topic: str, groups: Sequence[Group]
 ) -> HandIn | str:
-    """The work that a sender uploaded without `course submit`, or why it cannot be told whose or which it is.
+    """Return the work that a sender uploaded without `course submit`, or why its student or notebook is unclear.
 
-    The work of a team that a group of `course.toml` is called like is that of the group's first member.
+    A team's work belongs to the first member of the group of the same name in `course.toml`.
     """
     student = find_student(sender, listed, may_be_team=bool(groups)) or _first_of_group(sender, groups)
     if student is None:
@@ -73,9 +73,9 @@ def match_bare(
 
 
 def find_student(sender: Sender, listed: Sequence[Listed], *, may_be_team: bool = True) -> str | None:
-    """The one student whom a sender can be: by Canvas's number, or by name where the class list has no number.
+    """Return the only student who can be the sender: by Canvas's number, or by name for students without a number.
 
-    With `may_be_team`, a student's name may stand behind that of a team.
+    With `may_be_team`, a student's name may follow the name of a team.
     """
     numbered = [one for one in listed if one.number and sender.platform == "Canvas"]
     found = [one.id for one in numbered if one.number == sender.key]
@@ -85,13 +85,13 @@ def find_student(sender: Sender, listed: Sequence[Listed], *, may_be_team: bool 
 
 
 def _first_of_group(sender: Sender, groups: Iterable[Group]) -> str | None:
-    """The first member of the group of `course.toml` that a platform's team is called like."""
+    """Return the first member of the group in `course.toml` whose name is that of the platform's team, or None."""
     called = {_squeezed(group.name): group.members[0] for group in groups}
     return called.get(_squeezed(sender.name))
 
 
 def other_topic(path: PurePosixPath, topic: str, topics: Iterable[str]) -> str | None:
-    """The topic other than `topic` that a notebook is called like, if there is one."""
+    """Return the topic other than `topic` that a notebook is named after, or None."""
     name = own_name(path)
     if path.suffix != ".ipynb" or name.startswith(topic):
         return None
@@ -99,9 +99,9 @@ def other_topic(path: PurePosixPath, topic: str, topics: Iterable[str]) -> str |
 
 
 def _notebook(files: Iterable[PurePosixPath], topic: str) -> PurePosixPath | None:
-    """The notebook that is called like the topic, or the only one there is.
+    """Return the notebook named after the topic, or else the only notebook.
 
-    Of several in one folder, the one without a number behind its name.
+    Of several such notebooks in one folder, it is the one without a number in its name.
     """
     notebooks = [path for path in files if path.suffix == ".ipynb"]
     stems = {path: PurePosixPath(own_name(path)).stem for path in notebooks}
@@ -113,7 +113,7 @@ def _notebook(files: Iterable[PurePosixPath], topic: str) -> PurePosixPath | Non
 
 
 def _place(path: PurePosixPath, folder: PurePosixPath) -> PurePosixPath:
-    """Where a file belongs beside the notebook that lies in `folder`."""
+    """Return where a file belongs, relative to the notebook that lies in `folder`."""
     below = path.relative_to(folder)
     name = PurePosixPath(own_name(path))
     if len(below.parts) == 1 and name.suffix == WEIGHTS:
@@ -122,5 +122,5 @@ def _place(path: PurePosixPath, folder: PurePosixPath) -> PurePosixPath:
 
 
 def _squeezed(name: str) -> str:
-    """A name without blanks, signs and capitals: what Canvas makes of it, and what others can be compared by."""
+    """Return a name without blanks, punctuation and capitals, which is how Canvas writes it, for comparisons."""
     return re.sub(r"[\W_]+", "", normalize("NFC", name).casefold())

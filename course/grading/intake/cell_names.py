@@ -1,7 +1,7 @@
-"""The names that a cell binds, mentions and may change, and what its functions do with them.
+"""Find the names that a cell binds, mentions and may change, and what its functions do with them.
 
-An assignment is taken for what it says: `loss = step(model)` binds `loss` and leaves `model` alone. The course's own
-notebooks keep to that, and only they are to be read like this. What cells bind and need is read of any notebook.
+An assignment is assumed to change only its target: `loss = step(model)` binds `loss` and leaves `model` unchanged. Only
+the course's own notebooks guarantee that. The names that cells bind and need are read from any notebook.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ INDIRECT = frozenset(
 """Ways to reach a name without writing it."""
 
 BINDS_UNSEEN = frozenset({"globals", "__globals__", "exec", "get_ipython", "user_ns", "__main__"})
-"""Those ways that may bind a name as well."""
+"""The ways among `INDIRECT` that may also bind a name."""
 
 RUNS = re.compile(r"^[ \t]*%(run|load)\b", re.MULTILINE)
-"""Magics that run code from elsewhere."""
+"""Magics that run code from files."""
 
 MOST_STATEMENTS = 500
-"""Statements of a cell that are read one by one, at about 0.4 ms each."""
+"""The most statements of a cell that are read one by one, at about 0.4 ms each."""
 
 FOR_SHOW = frozenset({"show", "plt", "print", "display", "hint", "progress", "check", "matplotlib"})
-"""A statement that calls one of these, or something of theirs, changes nothing that is graded."""
+"""A statement that calls one of these, or a method of one, changes nothing that is graded."""
 
 STATELESS = frozenset({"torch", "nn", "F", "math"})
-"""A statement that calls something of these may change its arguments, and nothing of theirs but `SETTINGS`."""
+"""A statement that calls a function of these may change its arguments, but no state of theirs except `SETTINGS`."""
 
 SETTINGS = frozenset(
     {
@@ -64,13 +64,12 @@ SETTINGS = frozenset(
         "use_deterministic_algorithms",
     }
 )
-"""A cell that calls one of these changes what every later cell does. Seeds are not among them: what is graded draws
-from generators of its own."""
+"""A cell that calls one of these affects every later cell. Seeds do not: graded code draws from its own generators."""
 
 LOOPS = ast.For | ast.AsyncFor | ast.comprehension
 
 SEEDS = frozenset({"seed", "manual_seed", "manual_seed_all"})
-"""Calls that set where random numbers begin. A cell of nothing else is run before an instructor's own tests."""
+"""Calls that seed random numbers. A cell with only such calls is run before an instructor's own tests."""
 
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -79,11 +78,11 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
-"""What binds a name that is written in it."""
+"""Syntax nodes that bind the name in their `name` attribute."""
 
 
 class Effect(NamedTuple):
-    """A function or class, the names from outside that calling it may change, and what it calls itself."""
+    """A function or class, the outer names that calling it may change, and the functions that it calls."""
 
     name: str
     changes: frozenset[str]
@@ -92,11 +91,11 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True)
 class CellNames:
-    """What a cell's text says: whether it settles something for all others, and what it does with which names.
+    """What a cell's text says: whether it `settles` a setting or import for all other cells, and how it uses names.
 
-    What it mentions `at_once` it reads as it runs; what it mentions `within` functions, whenever they are called. What
-    `touched` names stand for it may have changed in place, and that may have other names as well. The names that
-    imports bind are `imported`, and not among those `bound`.
+    Names are mentioned `at_once` if they are read when the cell runs, and `within` if they are read when its functions
+    are called. The values of `touched` names may be changed in place, and may have other names as well. Names bound by
+    imports are `imported`, and not among those `bound`.
     """
 
     settles: bool
@@ -109,11 +108,11 @@ class CellNames:
 
 @dataclass(frozen=True)
 class CellCalls:
-    """What else a cell's text says to who reads it more carefully.
+    """What a closer reading of a cell finds.
 
-    What is `given` to any call, methods included, may have changed, and so may what the functions `called` have as
-    their `effects`. `fixed` names are those of imports, functions and classes, and `written` are names that it binds
-    and never reads. It may do nothing but set a seed for random numbers.
+    The arguments `given` to any call (and the objects of methods) may be changed, and so may the `effects` of the
+    functions `called`. `fixed` names are those of imports, functions and classes. `written` names are bound and never
+    read. `seeds` is true if the cell only seeds random numbers.
     """
 
     seeds: bool
@@ -126,7 +125,7 @@ class CellCalls:
 
 @lru_cache(maxsize=2000)
 def read_cell(source: str) -> CellNames | None:
-    """A cell read once, as most are the same in all notebooks of a class; None if it is not Python as it stands."""
+    """Return the names of a cell, cached because most cells of a class are the same; None if it is not plain Python."""
     try:
         code = tree(source)
         at_once, within = _mentioned(source, code)
@@ -143,9 +142,9 @@ def read_cell(source: str) -> CellNames | None:
 
 
 class Part(NamedTuple):
-    """Statements of a cell, by their names: needed `at_once`, needed `later` by who calls what they bind, and bound.
+    """Statements of a cell, with the names needed `at_once`, the names needed `later` by callers, and the names bound.
 
-    What only `defines`, such as a function, a class or an import, is complete without what it needs `later`.
+    Parts that only `defines`, such as a function, a class or an import, run without the names needed `later`.
     """
 
     at_once: frozenset[str]
@@ -155,16 +154,16 @@ class Part(NamedTuple):
 
 
 def read_whole(source: str) -> tuple[Part, ...] | None:
-    """Return a cell as one part, which is quick where it was read before; None as for `read_parts`."""
+    """Return a cell as one part, which is fast if it is cached; None as for `read_parts`."""
     names = read_cell(source)
     return read_parts(source) if names is None else _as_parts([(names, False)])
 
 
 @lru_cache(maxsize=2000)
 def read_parts(source: str) -> tuple[Part, ...] | None:
-    """Return the statements of a cell, magics passed over; None where it may bind names that nobody sees."""
+    """Return the statements of a cell without magics, or None if it may bind names that its text does not show."""
     code = parsed(source)
-    statements = code.body if code else []  # what is no Python does not run
+    statements = code.body if code else []  # a cell that is not Python does not run
     if RUNS.search(source) or len(statements) > MOST_STATEMENTS:
         return None
     with suppress(*UNREADABLE):
@@ -173,7 +172,7 @@ def read_parts(source: str) -> tuple[Part, ...] | None:
 
 
 def bound_in(source: str) -> set[str]:
-    """The names that a cell binds, as far as its text shows it."""
+    """Return the names that a cell binds, as far as its text shows."""
     return {name for part in read_parts(source) or () for name in part.binds}
 
 
@@ -188,7 +187,7 @@ def _as_parts(read: Iterable[tuple[CellNames | None, bool]]) -> tuple[Part, ...]
 
 @lru_cache(maxsize=2000)
 def read_calls(source: str) -> CellCalls:
-    """A cell that is Python, read more carefully, which takes longer."""
+    """Return the result of the slower, closer reading of a cell, which must be Python."""
     code = tree(source)
     given, called = _calls(code)
     return CellCalls(
@@ -202,23 +201,23 @@ def read_calls(source: str) -> CellCalls:
 
 
 def _settles(tree: ast.Module) -> bool:
-    """Whether a cell changes the world for all others: imports, and settings."""
+    """Return whether a cell affects all other cells, by imports or settings."""
     return bool(_callees(tree) & SETTINGS) or any(
         isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
     )
 
 
 def _callees(tree: ast.AST) -> set[str]:
-    """The names of all functions and methods that are called somewhere in a cell."""
+    """Return the names of all functions and methods that are called somewhere in a cell."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
 
 
 def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The names of the notebook's own scope that a cell mentions: as it runs, and within functions and classes.
+    """Return the names of the notebook's scope that a cell mentions when it runs, and those within its functions.
 
     Raises:
-        SyntaxError: the cell is not Python as it stands.
+        SyntaxError: the cell is not plain Python.
     """
     outermost = symtable.symtable(source, "cell", "exec")
     at_once: set[str] = set(outermost.get_identifiers()) - _comprehended(tree)
@@ -226,7 +225,7 @@ def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
     unseen = [(table, at_once if _has_run(table) else within) for table in outermost.get_children()]
     while unseen:
         table, names = unseen.pop()
-        in_class = table.get_type() == "class"  # where a name can be the outer one first, and then the class's own
+        in_class = table.get_type() == "class"  # a class can read an outer name before it binds its own
         symbols = table.get_symbols()
         names |= {one.get_name() for one in symbols if one.is_global() or (in_class and one.is_referenced())}
         unseen += [(inner, names if _has_run(inner) else within) for inner in table.get_children()]
@@ -234,14 +233,14 @@ def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def _comprehended(tree: ast.Module) -> set[str]:
-    """Names that only variables of comprehensions have: Python 3.12 and later list them with the cell's own."""
+    """Return names only used as comprehension variables, which Python 3.12 and later list among the cell's own."""
     variables: set[str] = set()
     others: set[str] = set()
-    unseen: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]  # each with the variables it has around it
+    unseen: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]  # nodes, and the variables around each
     while unseen:
         node, own = unseen.pop()
         if isinstance(node, COMPREHENSIONS):
-            first = node.generators[0].iter  # is looked up outside
+            first = node.generators[0].iter  # evaluated in the enclosing scope
             unseen.append((first, own))
             own |= {name for generator in node.generators for name in _names(generator.target)}
             variables |= own
@@ -255,9 +254,9 @@ def _comprehended(tree: ast.Module) -> set[str]:
 
 
 def _roundabout(tree: ast.Module) -> set[str]:
-    """What a cell mentions of `INDIRECT` in other places than as a name: in a string, an attribute, an import.
+    """Return the names of `INDIRECT` that a cell mentions in a string, an attribute or an import.
 
-    A function that binds global names does what `globals` can do.
+    A function with a `global` statement counts as `globals`.
     """
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -275,12 +274,12 @@ def _roundabout(tree: ast.Module) -> set[str]:
 
 
 def _has_run(table: symtable.SymbolTable) -> bool:
-    """Whether a scope is that of a comprehension, which has run when its cell has, as functions need not have."""
+    """Return whether a scope is that of a comprehension, which runs with its cell, unlike a function."""
     return isinstance(table, symtable.Function) and ".0" in table.get_parameters() and table.get_name() != "genexpr"
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    """The names a cell binds or deletes in the notebook's own scope."""
+    """Return the names that a cell binds or deletes in the notebook's own scope."""
     bound: set[str | None] = set()
     for node in _executed(tree, classes=False):
         if isinstance(node, NAMED):
@@ -298,13 +297,13 @@ def _bound(tree: ast.Module) -> set[str]:
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """The names that imports bind in the notebook's own scope, `*` among them."""
+    """Return the names that imports bind in the notebook's own scope, including `*`."""
     imports = (node for node in _executed(tree, classes=False) if isinstance(node, ast.Import | ast.ImportFrom))
     return {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
 
 
 def _touched(tree: ast.AST) -> set[str]:
-    """The names of what a cell may change in place: assigned into, called for an effect, or passed to such a call."""
+    """Return the names whose values a cell may change in place: assigned into, called for an effect, or passed on."""
     touched: set[str] = set()
     for node in _executed(tree):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -323,7 +322,7 @@ def _touched(tree: ast.AST) -> set[str]:
 
 
 def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
-    """What is given to the calls of a cell as it runs, receivers of methods included, and what they call by name."""
+    """Return the names passed to a cell's calls as it runs (with methods' objects), and the names of the callees."""
     given: set[str] = set()
     called: set[str] = set()
     unseen = [code]
@@ -341,26 +340,26 @@ def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def _fixed(tree: ast.Module) -> set[str]:
-    """The names of a cell's imports, functions and classes."""
+    """Return the names of a cell's imports, functions and classes."""
     functions = {node.name for node in ast.walk(tree) if isinstance(node, FUNCTIONS | ast.ClassDef)}
     return functions | {alias.asname or alias.name.partition(".")[0] for alias in aliases(tree)}
 
 
 def _written(tree: ast.Module) -> set[str]:
-    """The names that a cell binds and does not read."""
+    """Return the names that a cell binds and does not read."""
     names = [part for part in ast.walk(tree) if isinstance(part, ast.Name)]
     return (_bound(tree) | _fixed(tree)) - {part.id for part in names if isinstance(part.ctx, ast.Load)}
 
 
 def aliases(tree: ast.Module) -> Iterator[ast.alias]:
-    """What a cell imports, each as it is called there."""
+    """Yield the imports of a cell, with the names that they get."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from node.names
 
 
 def _effects(tree: ast.Module) -> Iterator[Effect]:
-    """What the functions and classes of a cell may change, by any of the functions in them."""
+    """Yield the effects of a cell's functions and classes, including those of inner functions."""
     for node in ast.walk(tree):
         if isinstance(node, FUNCTIONS | ast.ClassDef):
             parts = list(ast.walk(node))
@@ -378,7 +377,7 @@ def _stored(node: ast.AST) -> set[str]:
 
 
 def _affected(value: ast.expr) -> set[str]:
-    """What an expression as a statement may change: the object it calls a method of, and all it passes on."""
+    """Return the names that an expression statement may change: its method's object and its arguments."""
     if isinstance(value, ast.ListComp | ast.SetComp | ast.DictComp):
         return _names(value)
     if not isinstance(value, ast.Call) or _root(value.func) in FOR_SHOW:
@@ -389,10 +388,10 @@ def _affected(value: ast.expr) -> set[str]:
 
 
 def _executed(tree: ast.AST, classes: bool = True) -> Iterator[ast.AST]:
-    """The nodes that run when the cell does: not those within functions, nor the variables of comprehensions.
+    """Yield the nodes that run when the cell does, which excludes function bodies and comprehensions' variables.
 
     Args:
-        classes: whether those in the bodies of classes are among them.
+        classes: whether to include the bodies of classes.
     """
     later = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)
     for node in ast.iter_child_nodes(tree):
@@ -402,13 +401,13 @@ def _executed(tree: ast.AST, classes: bool = True) -> Iterator[ast.AST]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """The names in an expression, but for those of the functions it calls."""
+    """Return the names in an expression, except the names of the functions that it calls."""
     called = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in called}
 
 
 def _root(node: ast.AST) -> str:
-    """The name an expression starts from: `model` of `model.layers[0].weight.data`."""
+    """Return the name at the start of an expression: `model` in `model.layers[0].weight.data`."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""

@@ -1,4 +1,4 @@
-"""Examine a submission before nbgrader reads it or any of it runs, and say in one or two sentences what is wrong."""
+"""Examine a submission before nbgrader reads it or any of it runs, and describe its faults in one or two sentences."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from course.syllabus import TOPICS, Topic, find_topic
 
 
 def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
-    """Look at the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
+    """Check the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
 
     Raises:
-        Problem: it cannot be graded; `arrival_time.Undated` where that is so only because of its time stamp.
+        Problem: the submission cannot be graded; `arrival_time.Undated` if only its time stamp is wrong.
     """
     refuse_shared(folder)
     refuse_folder(folder, largest)
@@ -50,13 +50,13 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
 
 
 def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
-    """Say what is graded of the notebook at `path` where more than one cell or file could be meant."""
+    """Return notes on which cells and files of the notebook at `path` are graded, if several are candidates."""
     cells = document["cells"]
     return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
 
 
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
-    """A notebook whose graded cells all belong to other topics is not the one that was asked for."""
+    """Refuse a notebook whose graded cells all belong to other topics."""
     topics = _topics_by_item()
     names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
     found = {topics[item].folder for item in names if item in topics}
@@ -87,7 +87,7 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def _or_another(path: Path) -> str:
-    """What else could be meant where the notebook at `path` cannot be read."""
+    """Return a sentence about other notebooks beside `path`, which cannot be read, or ""."""
     beside = sorted(other.name for other in path.parent.glob("*.ipynb") if other != path and other.name[0] != ".")
     if not beside:
         return ""
@@ -95,12 +95,12 @@ def _or_another(path: Path) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """A few names out of a submission, for a sentence."""
+    """Return the first names out of a submission, for a sentence."""
     return ", ".join(f"{printable(name):.60}" for name in names[:3]) + (" and others" if len(names) > 3 else "")
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """A notebook as plain values, mended where that touches nothing that the student wrote.
+    """Return a notebook's JSON document, repaired without changing the student's code or text.
 
     Raises:
         Problem: the file is no notebook, or one in a format that is not graded.
@@ -109,7 +109,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """A notebook as plain values, mended, and notes on what was.
+    """Return a notebook's JSON document, repaired, and notes on the repairs.
 
     Raises:
         Problem: see `read_document`.
@@ -120,10 +120,10 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
-    """The topic most graded cells belong to, else the one the notebook at `path` is named after.
+    """Return the topic that most graded cells belong to, or else the topic that the notebook at `path` is named after.
 
     Raises:
-        Problem: it is no topic's notebook.
+        Problem: the notebook belongs to no topic.
     """
     topics = _topics_by_item()
     votes = Counter(topics[name].name for cell in cells if (name := grade_id(cell)) in topics)
@@ -143,27 +143,27 @@ def _refuse(path: Path, wrong: str) -> None:
 
 
 def _fault(document: dict[str, Any]) -> str:
-    """What is wrong first with a notebook, by the format's own schema where that is at hand; nothing if it is sound."""
+    """Return the first fault of a notebook, by the format's own schema if nbformat is installed, or ""."""
     cells = document.get("cells")
     if not isinstance(cells, list):
         return "it has no list of cells"
     for number, cell in enumerate(cells, 1):
         if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
             return f"cell {number} is neither code nor text"
-    if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
+    if find_spec("nbformat") is None:  # a student's environment without Jupyter
         return ""
     return _misfit(document)
 
 
 def _misfit(document: dict[str, Any]) -> str:
-    """Where a notebook is not as the format's schema has it."""
+    """Return where and how a notebook violates the format's schema, or ""."""
     import nbformat
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             nbformat.validate(nbformat.from_dict(_skeleton(document)))
-        except Exception as error:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
+        except Exception as error:  # noqa: BLE001 - nbformat may raise anything on invalid input
             place = list(getattr(error, "absolute_path", ()))
             where = f"cell {place[1] + 1}: " if place[:1] == ["cells"] else ""
             return where + (str(getattr(error, "message", error)).splitlines() or [type(error).__name__])[0][:80]
@@ -171,7 +171,7 @@ def _misfit(document: dict[str, Any]) -> str:
 
 
 def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
-    """The notebook without its outputs and its cells' metadata, which grading clears or repairs."""
+    """Return the notebook without its outputs and its cells' metadata, which grading clears or repairs."""
     mended, _ = _with_ids(document)
     cells = [{**cell, "metadata": {}} for cell in mended["cells"]]
     for cell in cells:
@@ -195,16 +195,16 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
 
 
 ENDING = ("exit", "quit")
-"""What asks IPython's kernel to end."""
+"""Names that end IPython's kernel when called."""
 
 
 def ends_kernel(source: str) -> str:
-    """What in a cell asks the kernel to end when the cell runs, as it is called; nothing where nothing does."""
+    """Return the call in a cell that ends the kernel when the cell runs, or ""."""
     tree = parsed(source) if any(name in source for name in ENDING) else None
     waiting: list[ast.AST] = list(tree.body) if tree else []
     while waiting:
         node = waiting.pop(0)
-        if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` on a line of its own
+        if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` if it stands alone on a line
             called = node.value if isinstance(node, ast.Expr) else node.func
             if isinstance(called, ast.Name) and called.id in ENDING:
                 return f"{called.id}()"
@@ -214,7 +214,7 @@ def ends_kernel(source: str) -> str:
 
 
 def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The notebook with an id for each cell, if its format asks for them, and whether any was missing."""
+    """Return the notebook with an id for each cell, if its format requires ids, and whether any was missing."""
     if document.get("nbformat_minor", 0) < 5:
         return document, False
     cells = document["cells"]

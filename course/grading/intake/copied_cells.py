@@ -14,12 +14,12 @@ from course.grading.intake.untrusted import printable
 Cell = Mapping[str, Any]
 
 NOT_RUN = "*(This copy is untouched and was not run, because another copy holds the answer.)*"
-"""Above a blank copy of a cell that was answered in another copy."""
+"""The text above a blank copy of a cell that was answered in another copy."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is graded of a notebook: `graded` is the index of the cell that counts, by its name.
+    """The choice of graded cells in a notebook: `graded` has the index of the cell that counts, by its name.
 
     `blank` are the indices of untouched copies of an answer that was changed in another copy.
     """
@@ -34,10 +34,10 @@ def choose(
     order: Sequence[str],
     untouched: Callable[[Cell], bool] = is_untouched,
 ) -> Choice:
-    """Choose the copy that is graded of each marked cell.
+    """Choose the graded copy of each marked cell.
 
-    Of an answer it is the last changed copy, or the last copy where none was changed. Of any other cell it is the last
-    copy, but a test above a blank copy of its answer is graded there, because the blank copy has tests of its own.
+    Of an answer this is the last changed copy, or the last copy if none was changed. Of any other cell it is the last
+    copy, except that a test above a blank copy of its answer is graded there, because the blank copy has its own tests.
 
     Args:
         cells: the cells of a notebook.
@@ -65,14 +65,14 @@ def choose(
 
 
 def _test(copies: Sequence[int], answer: int, blank: Sequence[int]) -> int:
-    """Which copy of a test belongs to the answer at the index `answer`, whose untouched copies are `blank`."""
+    """Return which copy of a test belongs to the answer at the index `answer`, whose untouched copies are `blank`."""
     end = next((index for index in blank if index > answer), None)
     between = [index for index in copies if end is not None and answer < index < end]
     return between[-1] if between else copies[-1]
 
 
 def show_only(cell: MutableMapping[str, Any]) -> None:
-    """Make a blank copy of code a text: run below the answer, it would define the same names once more."""
+    """Turn a blank code copy into a text cell, because below the answer it would define the same names again."""
     if cell["cell_type"] != "code":
         return
     cell["cell_type"], cell["source"] = "markdown", f"{NOT_RUN}\n\n~~~~~python\n{cell['source']}\n~~~~~"
@@ -81,12 +81,12 @@ def show_only(cell: MutableMapping[str, Any]) -> None:
 
 
 def is_shown_only(cell: Cell) -> bool:
-    """Whether `show_only` made this cell."""
+    """Return whether `show_only` made this cell."""
     return source_of(cell).startswith(NOT_RUN)
 
 
 def choose_by_marks(cells: Sequence[Cell]) -> Choice:
-    """Choose among copies where no gradebook is at hand, by what the notebook itself says of its cells."""
+    """Choose among copies by the notebook's own metadata, without a gradebook."""
     names = [name for cell in cells if (name := grade_id(cell))]
     return choose(cells, _answers(cells), list(dict.fromkeys(names)))
 
@@ -96,7 +96,7 @@ def _answers(cells: Sequence[Cell]) -> set[str]:
 
 
 def notes_on_copies(cells: Sequence[Cell]) -> Iterator[str]:
-    """Say which cells of a submission were copied, and which copy of each is graded."""
+    """Yield a note on which cells of a submission were copied, and which copy of each is graded."""
     times = Counter(name for cell in cells if (name := grade_id(cell)))
     if max(times.values(), default=0) < 2:
         return

@@ -1,4 +1,4 @@
-"""What a platform called the files of each sender, in what was downloaded from it, packed as it is or unpacked."""
+"""Find the platform's names for each sender's files in a download, which may still be zipped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course.grading.intake.untrusted import everything, is_of_a_system
 
 
 def names_by_sender(inbox: Path, senders: Iterable[Sender]) -> dict[Sender, list[str]]:
-    """The folders or files that the platform made for each of `senders`, by name, without those it made for others.
+    """Return the names of the folders or files that the platform made for each of `senders`, and for nobody else.
 
     Args:
         inbox: `downloaded/<topic>/archive/`, which may be missing.
@@ -26,7 +26,7 @@ def names_by_sender(inbox: Path, senders: Iterable[Sender]) -> dict[Sender, list
 
 
 def _paths(inbox: Path, wanted: dict[tuple[Sender, str], Sender]) -> Iterator[PurePosixPath]:
-    """All files below `inbox`, and those in zips that are nobody's own: these are the platform's downloads."""
+    """Yield all files below `inbox`, and those in zips that belong to no sender: these are the platform's downloads."""
     for file in everything(inbox):
         path = PurePosixPath(file.relative_to(inbox).as_posix())
         if file.is_symlink() or not file.is_file() or is_of_a_system(path):
@@ -37,7 +37,7 @@ def _paths(inbox: Path, wanted: dict[tuple[Sender, str], Sender]) -> Iterator[Pu
 
 
 def _packed(file: Path) -> Iterator[PurePosixPath]:
-    """The files in a zip; none where it cannot be read, of which `nbgrader zip_collect` tells."""
+    """Yield the files in a zip; an unreadable zip yields none, because `nbgrader zip_collect` reports it."""
     try:
         with zipfile.ZipFile(file) as archive:
             names = [PurePosixPath(one.filename.replace("\\", "/")) for one in archive.infolist() if not one.is_dir()]
@@ -47,9 +47,9 @@ def _packed(file: Path) -> Iterator[PurePosixPath]:
 
 
 def _sender_and_name(path: PurePosixPath, wanted: dict[tuple[Sender, str], Sender]) -> tuple[Sender, str] | None:
-    """Whose a file is and what the platform called it, by the outermost part of its path that names one of `wanted`.
+    """Return a file's sender and its name on the platform, by the outermost part of its path that names a wanted one.
 
-    Canvas gives its names to files alone, and what looks like one of a folder is somebody else's.
+    Canvas names only files, so a folder with such a name is not Canvas's.
     """
     for depth, part in enumerate(path.parts, 1):
         sender = sender_of(PurePosixPath(part), part)

@@ -1,4 +1,4 @@
-"""What the grader adds to a submission and moves in it, and the sentences that say so in the notebook."""
+"""Add and read the grader's notes in a notebook, which say what the grader added and moved."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from course.grading.intake.untrusted import printable
 Cell = Mapping[str, Any]
 
 BEGINNING = "**Note of the grader.** "
-"""How a cell begins in which the grader says something."""
+"""The beginning of a cell that holds a note of the grader."""
 
 ADDED, PLACE = "added", "place"
-"""In a cell's metadata: that the grader added it, or at which place it was handed in, counted without those."""
+"""Keys in a cell's metadata: the grader added the cell, or its original place, counted without added cells."""
 
 SHOWN = 40
-"""Characters that are quoted of a cell."""
+"""The number of characters that are quoted of a cell."""
 
 
 def note_cell(sentence: str, code: str = "") -> dict[str, Any]:
@@ -29,24 +29,24 @@ def note_cell(sentence: str, code: str = "") -> dict[str, Any]:
 
 
 def added_cell(cell_type: str, source: str) -> dict[str, Any]:
-    """Return a cell of that text, with an id that is the same whenever its text is."""
+    """Return a cell with this text, whose id is a hash of the text."""
     name = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     cell = {"cell_type": cell_type, "id": name, "metadata": {METADATA: {ADDED: True}}, "source": source}
     return cell | ({"outputs": [], "execution_count": None} if cell_type == "code" else {})
 
 
 def moved_from(place: int, cell: Cell) -> dict[str, Any]:
-    """Return a cell that says in its metadata at which place it was handed in."""
+    """Return a cell whose metadata says at which place it was handed in."""
     return {**cell, "metadata": {**cell.get("metadata", {}), METADATA: {PLACE: place}}}
 
 
 def is_added(cell: Cell) -> bool:
-    """Whether the grader added this cell."""
+    """Return whether the grader added this cell."""
     return ADDED in _facts(cell)
 
 
 def drop_claims(cell: MutableMapping[str, Any]) -> None:
-    """Drop what only the grader says of a cell, and a student may have written."""
+    """Drop the grader's marks from a handed-in cell, because a student may have forged them."""
     cell["source"] = source_of(cell).removeprefix(BEGINNING)
     cell.get("metadata", {}).pop(METADATA, None)
 
@@ -70,18 +70,18 @@ def as_handed_in(cells: Iterable[Cell]) -> tuple[list[dict[str, Any]], list[str]
 
 
 def notes_in(cells: Iterable[Cell]) -> Iterator[str]:
-    """Yield what the grader says in the notebook, each sentence without its full stop."""
+    """Yield the grader's notes in the notebook, each without its full stop."""
     for cell in filter(is_note, cells):
         yield source_of(cell).removeprefix(BEGINNING).partition("\n")[0].removesuffix(".")
 
 
 def is_note(cell: Cell) -> bool:
-    """Whether the grader says something in this cell."""
+    """Return whether this cell holds a note of the grader."""
     return source_of(cell).startswith(BEGINNING)
 
 
 def quoted(source: str) -> str:
-    """The beginning of a cell's text on one line, for a sentence."""
+    """Return the beginning of a cell's text on one line, for a sentence."""
     text = printable(" ".join(source.split())).replace("`", "'")
     return f"`{text if len(text) <= SHOWN else f'{text[:SHOWN].rstrip()} …'}`"
 

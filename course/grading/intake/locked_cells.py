@@ -1,7 +1,7 @@
-"""Save what a student wrote into a locked cell, which grading restores: VS Code and Colab let people write there.
+"""Save what a student wrote into a locked cell, which grading restores; VS Code and Colab let people write there.
 
-Code beside the released code is run in a cell of its own, as if the student had put it there. What changes the released
-code, or an answer that has a cell of its own, is shown and not run.
+Code beside the released code is run in a cell of its own, as if the student had put it there. Code that changes the
+released code, or an answer that has its own cell, is shown and not run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEFT = re.compile(rf"(\S+): {RESTORED} had been changed in it .* was not run")
 
 
 class Written(NamedTuple):
-    """What stands in a locked cell beside what was released there: code to be `run`, and what is `left` out."""
+    """What a student added to a locked cell: code to be `run`, and code that is `left` out."""
 
     run: str
     left: str
@@ -35,7 +35,7 @@ def written_in(source: str, released: str, name: str, kept: Collection[str] = ()
     """Return what a student wrote into the locked code cell `name`, which grading restores.
 
     Args:
-        kept: names that nothing written there may bind, as answers with cells of their own have them.
+        kept: names that this code may not bind, because answers with their own cells bind them.
     """
     try:
         return _split(source, _statements(source), released, name, {*kept, *bound_in(released)})
@@ -62,7 +62,7 @@ def _split(source: str, statements: Sequence[ast.stmt], released: str, name: str
 def cells_for(
     cell: Cell, source: str, released: str, kept: Collection[str], where: Literal["above", "below"]
 ) -> list[dict[str, Any]]:
-    """Return the cells that save what `source` has beside what was `released` in a locked cell.
+    """Return the cells that save what `source` has beyond the `released` text of a locked cell.
 
     Args:
         cell: the locked cell.
@@ -84,12 +84,12 @@ def cells_for(
 
 
 def was_changed(cell: Cell) -> bool:
-    """Whether somebody changed a locked cell since it was given out; without a checksum only a check's text tells."""
+    """Return whether a locked cell was changed since its release; without a checksum, only a check's text can tell."""
     return not is_untouched(cell) and ("checksum" in marks_of(cell) or checks(source_of(cell), grade_id(cell)))
 
 
 def answered(cells: Iterable[Cell]) -> set[str]:
-    """The names that the cells for answers define, where somebody has written in them."""
+    """Return the names that answer cells define, where they were changed."""
     written = (
         source_of(cell)
         for cell in cells
@@ -99,12 +99,12 @@ def answered(cells: Iterable[Cell]) -> set[str]:
 
 
 def left_out(cells: Iterable[Cell]) -> set[str]:
-    """The locked cells of which something that a student had changed was not run."""
+    """Return the names of the locked cells that had student code which was not run."""
     return {found[1] for note in notes_in(cells) if (found := LEFT.fullmatch(note))}
 
 
 def written_in_locked(cells: Sequence[Cell]) -> Iterator[str]:
-    """Say which locked cells somebody wrote in, as far as a notebook itself shows it."""
+    """Yield which locked cells were written in, as far as the notebook alone shows."""
     for index, cell in enumerate(cells):
         marks, name, source = marks_of(cell), grade_id(cell), source_of(cell)
         locked = name and not marks.get("solution") and (marks.get("locked") or marks.get("grade"))
@@ -119,7 +119,7 @@ def written_in_locked(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _new(lines: Iterable[str], released: str) -> str:
-    """The lines that were not released; blank ones are none of them, nor released ones behind a comment sign."""
+    """Return the lines that were not released, without blank lines and commented-out released lines."""
 
     def text(line: str) -> str:
         return line.strip("# \t")
@@ -129,10 +129,10 @@ def _new(lines: Iterable[str], released: str) -> str:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """The statements of a cell.
+    """Return the statements of a cell.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the cell is not Python.
     """
     module = parsed(source)
     if module is None:
@@ -141,5 +141,5 @@ def _statements(source: str) -> list[ast.stmt]:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    """The line at which a statement begins, counted from 0, its decorators included."""
+    """Return the line at which a statement begins, counted from 0, its decorators included."""
     return min(one.lineno for one in (statement, *getattr(statement, "decorator_list", ()))) - 1

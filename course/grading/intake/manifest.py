@@ -1,4 +1,4 @@
-"""What the manifest in a zip of `course submit` says: whoever handed in may have written it."""
+"""Read the manifest in a zip of `course submit`, which the student may have forged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course.grading.problem import Problem
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a manifest says: `time` is written as in a zip's name."""
+    """The contents of a manifest: `time` is written as in a zip's name."""
 
     topic: str
     student: str
@@ -23,12 +23,12 @@ class Manifest:
 
     @property
     def is_valid(self) -> bool:
-        """Whether topic and student are such as `course submit` writes."""
+        """Whether topic and student have the form that `course submit` writes."""
         return bool(re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", self.topic) and re.fullmatch(STUDENT, self.student))
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """What the manifest at `path` says; None where it cannot be read, or says no time."""
+    """Return the manifest at `path`, or None if it is unreadable or has no time."""
     try:
         about = parse_notebook(path.read_bytes(), MANIFEST)
         time = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)

@@ -1,7 +1,7 @@
 """Read a notebook's file and repair its format where that changes no code or text.
 
-What grading makes anew or never looks at (outputs, counts, ids, the format's number, unknown fields) is put right on
-the way in, with a note. The file itself stays as it was handed in.
+Parts that grading creates again or ignores (outputs, counts, ids, the format's number, unknown fields) are repaired
+while reading, with a note. The file itself stays as it was handed in.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from course.grading.intake.untrusted import parse_notebook, printable
 from course.grading.problem import Problem
 
 NEWEST_MINOR = 5
-"""The minor number of a notebook format 4 in which every cell has an id."""
+"""The minor number of notebook format 4 in which every cell has an id."""
 
 ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What the format takes for a cell's id."""
+"""The form of a cell's id in the format."""
 
 FIELDS = {
     "code": {"cell_type", "id", "metadata", "source", "outputs", "execution_count"},
     "markdown": {"cell_type", "id", "metadata", "source", "attachments"},
     "raw": {"cell_type", "id", "metadata", "source", "attachments"},
 }
-"""What the format has a cell of each type hold."""
+"""The fields that the format allows in a cell, by type."""
 
 NOTEBOOK = ("nbformat", "nbformat_minor", "metadata", "cells")
-"""What the format has a notebook hold."""
+"""The fields that the format allows in a notebook."""
 
 MOST_NAMED = 5
-"""Cells, or unknown fields, that a note names one by one."""
+"""The most cells or unknown fields that a note names."""
 
 
 def read_mended(data: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the document of the notebook `name` in format 4, mended, and at most one note on what was mended.
+    """Return the document of the notebook `name` in format 4, repaired, and at most one note on the repairs.
 
-    What no mending helps, such as a cell without a source, is left for the format's own validation.
+    Other faults, such as a cell without a source, are left to the format's own validation.
 
     Raises:
-        Problem: it is not JSON, no notebook, or in a format that is not graded.
+        Problem: the file is not JSON, no notebook, or in a format that is not graded.
     """
     document = parse_notebook(data, name)
     mended = list(_around(data))
@@ -64,9 +64,9 @@ def read_mended(data: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def drop_foreign_fields(cells: Iterable[dict[str, Any]]) -> None:
-    """Drop what the format does not have cells of their types hold: nbclient and nbformat refuse the notebook for it.
+    """Drop fields that the format does not allow in cells of their type, because nbclient and nbformat refuse them.
 
-    A code cell's attachments are dropped here and not on the way in: it may be a text cell that was turned into code.
+    A code cell's attachments are dropped here and not while reading, because a text cell may have become a code cell.
     """
     for cell in cells:
         for field in cell.keys() - FIELDS.get(cell["cell_type"], cell.keys()):
@@ -74,7 +74,7 @@ def drop_foreign_fields(cells: Iterable[dict[str, Any]]) -> None:
 
 
 def _around(data: bytes) -> Iterator[str]:
-    """What there was to mend about the file, before anything of it was read."""
+    """Yield what must be repaired in the file's bytes before the JSON is read."""
     if data.startswith(codecs.BOM_UTF8):
         yield "a byte order mark"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -84,25 +84,25 @@ def _around(data: bytes) -> Iterator[str]:
 
 
 def _converted(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """A notebook of an older format in format 4, as nbgrader reads it.
+    """Return a notebook of an older format in format 4, as nbgrader reads it.
 
     Raises:
-        Problem: it cannot be converted.
+        Problem: the notebook cannot be converted.
     """
     told = f"{name} is in notebook format {document['nbformat']}. Open it in JupyterLab and save it again"
-    if find_spec("nbformat") is None:  # a student's bare environment
+    if find_spec("nbformat") is None:  # a student's environment without Jupyter
         raise Problem(told)
     import nbformat
 
     try:
         converted: dict[str, Any] = nbformat.reads(json.dumps(document), as_version=4)
-    except Exception:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
+    except Exception:  # noqa: BLE001 - nbformat may raise anything on invalid input
         raise Problem(told) from None
     return converted
 
 
 def _mend(document: dict[str, Any]) -> Iterator[str]:
-    """Mend the document in place; yields what was mended."""
+    """Repair the document in place, and yield what was repaired."""
     cells = document.get("cells")
     minor = document.get("nbformat_minor")
     if type(minor) is not int or minor < 0:
@@ -111,7 +111,7 @@ def _mend(document: dict[str, Any]) -> Iterator[str]:
     if not isinstance(document.get("metadata"), dict):
         document["metadata"] = {}
         yield "its metadata"
-    elif not isinstance(document["metadata"].get("language", ""), str):  # which nbconvert reads
+    elif not isinstance(document["metadata"].get("language", ""), str):  # nbconvert reads it as a string
         del document["metadata"]["language"]
         yield "its metadata"
     if unknown := sorted(document.keys() - set(NOTEBOOK)):
@@ -130,7 +130,7 @@ def _mend(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _mend_cell(cell: dict[str, Any], minor: int) -> Iterator[str]:
-    """Mend a cell in place; yields the names of its fields that were mended."""
+    """Repair a cell in place, and yield the names of the repaired fields."""
     kind = cell.get("cell_type")
     if not isinstance(kind, str) or kind not in FIELDS:
         return
@@ -155,7 +155,7 @@ def _mend_cell(cell: dict[str, Any], minor: int) -> Iterator[str]:
 
 
 def _sound_attachments(attachments: Any) -> dict[str, Any]:
-    """The attachments of a cell that are some: data by type, each a text or lines of one."""
+    """Return the valid attachments of a cell: data by type, each a text or a list of lines."""
     found = attachments.items() if isinstance(attachments, dict) else ()
     return {name: bundle for name, bundle in found if isinstance(bundle, dict) and all(map(_is_text, bundle.values()))}
 
@@ -165,7 +165,7 @@ def _is_text(data: Any) -> bool:
 
 
 def _are_outputs(outputs: Any) -> bool:
-    """Whether nbformat can read a cell's outputs, which are cleared then."""
+    """Return whether nbformat can read a cell's outputs, which are cleared otherwise."""
     return isinstance(outputs, list) and all(
         isinstance(one, dict) and isinstance(one.get("output_type", ""), str) and isinstance(one.get("data", {}), dict)
         for one in outputs
@@ -173,6 +173,6 @@ def _are_outputs(outputs: Any) -> bool:
 
 
 def _listed(what: str, names: list[str]) -> str:
-    """`id of cell 3`, or `id of cells 3, 4 and others`."""
+    """Return `id of cell 3`, or `id of cells 3, 4 and others`."""
     some = ", ".join(printable(name)[:30] for name in names[:MOST_NAMED])
     return f"{what}{'s' * (len(names) > 1)} {some}{' and others' * (len(names) > MOST_NAMED)}"

@@ -1,8 +1,8 @@
-"""Find checks that stand above what they need, since cells were moved, and put them below it.
+"""Find checks that moved above the cells they need, and put them below those cells.
 
-In its author's notebook such a check passes, as Jupyter remembers what ran before. Run from top to bottom it finds
-nothing. A check is put right below the cell that defines what it lacks, and so is what it rests on, such as the cell
-that trains a model.
+In its author's notebook such a check passes, because the kernel remembers earlier runs. Run from top to bottom it fails
+with a NameError. A check is put right below the cell that defines the missing name, and so are the cells that the check
+depends on, such as the cell that trains a model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SUPPLIED = frozenset({*dir(builtins), "check", "display"})
 
 @dataclass(frozen=True)
 class Late:
-    """Cells that need `names`, which only the cell at the index `below` defines, further down than they stand."""
+    """Cells that stand above the cell at the index `below`, although it alone defines the `names` that they need."""
 
     below: int
     cells: tuple[int, ...]
@@ -38,13 +38,13 @@ class Late:
 
 
 def find_late(cells: Sequence[Cell], given: Collection[str] = (), answers: Collection[str] = ()) -> list[Late]:
-    """Return which checks stand above the definition of what they need, with the cells between that make it.
+    """Return which checks stand above the definitions that they need, with the cells in between that they depend on.
 
-    An untouched cell for an answer defines nothing, nor does a given cell define an answer.
+    An untouched answer cell defines nothing, and a released cell defines no answer.
 
     Args:
-        given: the texts of cells that were given out.
-        answers: names that answers have, beside those that the cells say.
+        given: the texts of the released cells.
+        answers: names of answers, in addition to those that the cells show.
     """
     choice = choose_by_marks(cells)
     sources = {
@@ -54,7 +54,7 @@ def find_late(cells: Sequence[Cell], given: Collection[str] = (), answers: Colle
     }
     checks = {index for index in choice.graded.values() if index in sources and _is_check(cells[index])}
     late: list[Late] = []
-    for read in (read_whole, read_parts):  # whole cells seem to need more than they do, and are read quickly
+    for read in (read_whole, read_parts):  # first whole cells, which is fast but overestimates needs
         code = {index: parts for index, source in sources.items() if (parts := read(source)) is not None}
         if not checks or len(code) < len(sources):
             return []
@@ -66,7 +66,7 @@ def find_late(cells: Sequence[Cell], given: Collection[str] = (), answers: Colle
 
 
 def in_order(cells: Sequence[Any], given: Collection[str] = (), answers: Collection[str] = ()) -> list[Any]:
-    """Return the cells with each check below what it needs, and a note above those that were moved."""
+    """Return the cells with each check below the cells it needs, and a note above the moved cells."""
     late = find_late(cells, given, answers)
     moved = {index for group in late for index in group.cells}
     places = _places_handed_in(cells)
@@ -82,7 +82,7 @@ def in_order(cells: Sequence[Any], given: Collection[str] = (), answers: Collect
 
 
 def describe(cells: Sequence[Cell], late: Late) -> str:
-    """Say which cells stand too far up, and what they need of which cell, as those were handed in."""
+    """Return a sentence on which cells stand too far up, and which names they need, with places as handed in."""
     told = [_named(cells, index) for index in late.cells]
     who = f"{', '.join(told[:-1])} and {told[-1]}" if told[1:] else told[0]
     need, them = ("need", "them") if told[1:] else ("needs", "it")
@@ -91,7 +91,7 @@ def describe(cells: Sequence[Cell], late: Late) -> str:
 
 
 def _places_handed_in(cells: Sequence[Cell]) -> list[int]:
-    """The place of each cell without what the grader added; what it added has that of the cell below."""
+    """Return the place of each cell as handed in; a cell that the grader added has the place of the cell below."""
     return [*accumulate((not is_added(cell) for cell in cells), initial=0)]
 
 
@@ -108,7 +108,7 @@ def _is_check(cell: Cell) -> bool:
 def _places(
     cells: Sequence[Cell], code: Mapping[int, tuple[Part, ...]], given: Collection[str], answers: Collection[str]
 ) -> dict[str, list[int]]:
-    """The cells that define each name."""
+    """Return the indices of the cells that define each name."""
     bound = {index: {name for part in parts for name in part.binds} for index, parts in code.items()}
     marked = {index for index in code if marks_of(cells[index]).get("solution")}
     asked = {*answers, *map(grade_id, cells)}.union(*(bound[index] for index in marked))
@@ -124,7 +124,7 @@ def _places(
 
 
 class _Order:
-    """A run of the cells in which those that lack something wait for it."""
+    """A simulated run of the cells, in which cells wait until the names they need are defined."""
 
     def __init__(
         self, code: Mapping[int, tuple[Part, ...]], places: Mapping[str, Sequence[int]], checks: Collection[int]
@@ -137,7 +137,7 @@ class _Order:
         self.has_waited = False
 
     def late(self) -> list[Late]:
-        """The cells that waited, by the cell for which they did; none where some need one another."""
+        """Return the cells that waited, by the cell they waited for, or an empty list if cells depend on each other."""
         found = []
         for index in self.code:
             if index in self.may_wait and (name := self._lacks(index)):
@@ -149,11 +149,11 @@ class _Order:
         return [] if self.waiting else found
 
     def _names(self, index: int, released: Mapping[int, str]) -> tuple[str, ...]:
-        """What the released cells lacked of the cell at `index`; one released with them may have had the rest."""
+        """Return the names that the released cells needed from the cell at `index`, and not from one another."""
         return tuple(sorted({name for name in released.values() if index in self.places[name]}))
 
     def _released(self) -> Iterator[tuple[int, str]]:
-        """Run the waiting cells that lack nothing any more; yields each with what it lacked last."""
+        """Run the waiting cells that now have all names, and yield each with the name it waited for last."""
         while ready := next((one for one in self.waiting if not self._still_lacks(one)), None):
             yield ready, self.waiting.pop(ready)
             self._run(ready)
@@ -171,7 +171,7 @@ class _Order:
             self.bound |= {name: part for name in part.binds if index in self.places.get(name, ())}
 
     def _lacks(self, index: int) -> str:
-        """A name that the cell needs and that only a cell defines that has not run; empty where there is none."""
+        """Return a name that the cell needs and that only cells not yet run define, or ""."""
         parts = self.code[index]
         own = {name: part for part in parts for name in part.binds}
         asked = deque((name, not part.defines) for part in parts for name in sorted(part.at_once))
@@ -190,7 +190,7 @@ class _Order:
         return any(place not in self.ran and place != index for place in self.places.get(name, ()))
 
     def _reached(self, checks: Collection[int]) -> set[int]:
-        """The cells that define what the checks need, directly or through one another."""
+        """Return the cells that define names which the checks need, directly or indirectly."""
         reached: set[int] = set()
         more = set(checks)
         while more:

@@ -1,4 +1,4 @@
-"""The files that a notebook refers to: pictures in its texts, files that its code names, modules that it imports."""
+"""Find the files that a notebook refers to: pictures in its texts, files that its code names, imported modules."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from course.grading.intake.untrusted import everything, is_writable, printable
 from course.source import parsed
 
 MOST_FILES = 500
-"""Files that go along with a notebook."""
+"""The most files that are packed with a notebook."""
 
 PICTURES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp"))
 RUNNABLE = frozenset((".app", ".bat", ".cmd", ".com", ".dll", ".dylib", ".exe", ".msi", ".ps1", ".scr", ".so", ".vbs"))
 MANIFEST = "submission.json"
-"""The manifest's name in a zip: what was handed in, when, and by which versions it was made."""
+"""The manifest's name in a zip; it says what was handed in, when, and with which versions."""
 
 RESERVED = frozenset((MANIFEST, "timestamp.txt", "feedback", "__pycache__"))
-"""Names of files and folders that grading itself writes, or passes over."""
+"""Names of files and folders that grading itself writes, or ignores."""
 
 SYSTEM = ("/dev/", "/etc/", "/proc/", "/sys/", "/usr/")
-"""Where files lie that every Linux machine has."""
+"""Folders of files that every Linux machine has."""
 
 _CODE_SPAN = re.compile(r"(`+).+?\1", re.DOTALL)
 _TARGET = re.compile(r"\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+))|^ {0,3}\[[^\]\n]+\]:[ \t]*(\S+)", re.MULTILINE)
-"""Where a link or picture of Markdown leads: `](figs/mine.png)`, `](<my file.png>)`, `[1]: figs/mine.png`."""
+"""The target of a link or picture in Markdown: `](figs/mine.png)`, `](<my file.png>)`, `[1]: figs/mine.png`."""
 
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:|//|#|www\.")
 _READERS = frozenset(("Image", "fromfile", "genfromtxt", "imread", "load", "load_file", "loadtxt", "open"))
@@ -44,8 +44,8 @@ _READERS = frozenset(("Image", "fromfile", "genfromtxt", "imread", "load", "load
 class Reference:
     """A file as a cell or module names it.
 
-    `place` says where. `is_demanded` says whether a file must be there: a picture, or what a call reads. Any other text
-    in code is a name only where such a file exists.
+    `place` is that cell or module. `is_demanded` says whether the file must exist, because it is a picture or a call
+    reads it. Any other text in code counts as a name only if such a file exists.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Needed:
-    """What goes along with a notebook: `files` by their path from it, and a sentence for each one that cannot."""
+    """The files to pack with a notebook, by their path from it, and a sentence for each file that is `left` out."""
 
     files: dict[str, bytes]
     left: list[str]
@@ -64,7 +64,7 @@ class Needed:
 def gather(cells: Sequence[Mapping[str, Any]], folder: Path, room: int) -> Needed:
     """Read the files below `folder` that a notebook there refers to, and those that its own modules refer to.
 
-    Of files that need more than `room` bytes together the smallest are taken.
+    If the files need more than `room` bytes together, the smallest are taken.
     """
     found: dict[str, Path] = {}
     left: dict[str, None] = {}
@@ -84,7 +84,7 @@ def gather(cells: Sequence[Mapping[str, Any]], folder: Path, room: int) -> Neede
 
 
 def unfit(name: str) -> str:
-    """Why a file of that path is not collected, in a clause; nothing where it is."""
+    """Return why a file with this path is not collected, as a clause, or "" if it is collected."""
     parts = PurePosixPath(name).parts
     if not is_writable(name):
         return "its name cannot be written on every system"
@@ -97,7 +97,7 @@ def unfit(name: str) -> str:
     return ""
 
 
-# -- what is named -----------------------------------------------------------------------------------------------------
+# -- files that are named ----------------------------------------------------------------------------------------------
 
 
 def _in_cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[Reference]:
@@ -107,12 +107,12 @@ def _in_cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[Reference]:
 
 
 def _in_module(path: Path, name: str) -> Iterator[Reference]:
-    with suppress(OSError):  # which `_read` meets again, and says
+    with suppress(OSError):  # `_read` fails again, and reports it
         yield from _in_code(path.read_text("utf-8", "replace"), name)
 
 
 def _undemand_written(references: Iterable[Reference]) -> Iterator[Reference]:
-    """Demand nothing that is named elsewhere in code, too: the notebook itself may write it."""
+    """Clear `is_demanded` of files that code also names elsewhere, because the notebook itself may write them."""
     known = list(references)
     optional = {one.name for one in known if not one.is_demanded}
     for one in known:
@@ -125,16 +125,16 @@ class _Sources(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.found: list[str] = []
-        with suppress(AssertionError):  # a declaration that is none, such as `<![x`
+        with suppress(AssertionError):  # an invalid declaration, such as `<![x`
             self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what a tag shows or leads to."""
+        """Note the addresses that a tag shows or links to."""
         self.found += [value for key, value in attrs if key in ("src", "href", "poster", "data") and value]
 
 
 def _in_text(text: str, place: str) -> Iterator[Reference]:
-    """What a text links to or shows, as Markdown or as HTML."""
+    """Yield the files that a text links to or shows, as Markdown or as HTML."""
     plain = _CODE_SPAN.sub("", text)
     targets = ["".join(filter(None, match.groups())) for match in _TARGET.finditer(plain)] + _Sources(plain).found
     for target in targets:
@@ -144,7 +144,7 @@ def _in_text(text: str, place: str) -> Iterator[Reference]:
 
 
 def _in_code(source: str, place: str) -> Iterator[Reference]:
-    """What code names: texts, paths put together from texts, and modules, the latter as `module:` and a dotted name."""
+    """Yield what code names: texts, paths joined from texts, and modules (`module:` and a dotted name)."""
     for line in source.splitlines():
         if line.lstrip().startswith(("%", "!")):
             yield from (Reference(word.strip("\"'"), place) for word in line.split()[1:])
@@ -172,13 +172,13 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s+([A-Za-z_][\w.]*)", re.MULTILINE)
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    if node.level or not node.module:  # within a package, which goes along as a whole
+    if node.level or not node.module:  # within a package, which is packed as a whole
         return []
     return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
 
 
 def _read_by(call: ast.Call) -> str:
-    """The name of a file that a call reads; nothing where it reads none, or writes."""
+    """Return the name of the file that a call reads, or "" if it reads none, or writes."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if not call.args or not (called in _READERS or called.startswith("read_")):
         return ""
@@ -190,7 +190,7 @@ def _read_by(call: ast.Call) -> str:
 
 
 def _path(node: ast.AST) -> str:
-    """The text that `"figs/a.png"`, `Path("figs") / "a.png"` or `os.path.join("figs", "a.png")` is; else nothing."""
+    """Return the text of `"figs/a.png"`, `Path("figs") / "a.png"` or `os.path.join("figs", "a.png")`; else ""."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -205,11 +205,11 @@ def _path(node: ast.AST) -> str:
     return "/".join(parts) if parts and all(parts) else ""
 
 
-# -- where it is -------------------------------------------------------------------------------------------------------
+# -- finding files -----------------------------------------------------------------------------------------------------
 
 
 def _locate(reference: Reference, folder: Path) -> tuple[str, str]:
-    """The path of a file from `folder`, if it goes along, and what is wrong with the reference, if anything."""
+    """Return a file's path from `folder` if the file is packed, else "", and the fault of the reference, or ""."""
     name = reference.name
     if not name or len(name) > 500 or not name.isprintable() or name.endswith(".ipynb") or name.startswith("module:"):
         return "", ""
@@ -219,7 +219,7 @@ def _locate(reference: Reference, folder: Path) -> tuple[str, str]:
             wrong = "is an absolute path, which only your machine has. Put the file beside the notebook"
             return "", wrong if there or reference.is_demanded else ""
         return _below(reference, folder)
-    except (OSError, ValueError, RuntimeError):  # a name that no file has, or a home that nobody has
+    except (OSError, ValueError, RuntimeError):  # an impossible file name, or an unknown home folder
         return "", ""
 
 
@@ -250,11 +250,11 @@ def _is_absolute(name: str) -> bool:
 
 
 def _modules_at(reference: Reference, folder: Path) -> Iterator[str]:
-    """The files of an imported module that lies in `folder`: the module, or the package with all its modules."""
+    """Yield the files of an imported module in `folder`: the module, or the package with all its modules."""
     if not reference.name.startswith("module:"):
         return
     parts = reference.name.removeprefix("module:").split(".")
-    if parts[0] == "course":  # ours, where somebody works in a copy of the repository
+    if parts[0] == "course":  # this package, in a copy of the repository
         return
     if (folder / f"{parts[0]}.py").is_file():
         yield f"{parts[0]}.py"
@@ -265,11 +265,11 @@ def _modules_at(reference: Reference, folder: Path) -> Iterator[str]:
         yield f"{'/'.join(parts)}.py"
 
 
-# -- what is taken -----------------------------------------------------------------------------------------------------
+# -- reading files -----------------------------------------------------------------------------------------------------
 
 
 def _read(found: Mapping[str, Path], room: int) -> tuple[dict[str, bytes], list[str]]:
-    """The contents of the files that have room, and a sentence for each other one."""
+    """Return the contents of the files that fit, and a sentence for each other file."""
     files: dict[str, bytes] = {}
     left: list[str] = []
     for name, path in sorted(found.items(), key=lambda item: item[1].stat().st_size):

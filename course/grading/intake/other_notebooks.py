@@ -1,4 +1,4 @@
-"""Find answers in notebooks beside the one that is graded, such as `T-Copy1.ipynb`."""
+"""Find answers in notebooks beside the graded one, such as `T-Copy1.ipynb`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from course.grading.problem import Problem
 Cell = Mapping[str, Any]
 
 MOST_NOTEBOOKS = 50
-"""Notebooks beside the graded one that are read, in the order of their names."""
+"""The most notebooks beside the graded one that are read, in the order of their names."""
 
 
 @dataclass(frozen=True)
 class Others:
-    """The notebooks beside the one that is graded in which somebody answered the same exercises.
+    """The notebooks beside the graded one that answer the same exercises.
 
-    `is_blank` says whether the graded one holds no answer. `answered` has the number of answers by notebook, those
-    with most answers first: all of them where the graded one is blank, else those that differ from its own.
+    `is_blank` says whether the graded notebook holds no answer. `answered` has the number of answers by notebook, those
+    with most answers first: all answers if the graded notebook is blank, else those that differ from its own.
     """
 
     is_blank: bool
@@ -31,7 +31,7 @@ class Others:
 
 
 def look_around(path: Path, cells: Sequence[Cell], folder: Path) -> Others:
-    """Look for the same answers in all notebooks below `folder` but the one at `path`, which has these `cells`."""
+    """Find the same answers in all notebooks below `folder` but the one at `path`, which has these `cells`."""
     asked = {grade_id(cell) for cell in cells if marks_of(cell).get("solution")}
     own = _answers(cells, asked)
     found: dict[Path, int] = {}
@@ -44,7 +44,7 @@ def look_around(path: Path, cells: Sequence[Cell], folder: Path) -> Others:
 
 
 def notes_on_others(path: Path, cells: Sequence[Cell]) -> list[str]:
-    """Name the notebooks beside the graded one that hold answers, in one sentence or two; nothing where none does."""
+    """Return a note that names the notebooks beside the graded one with answers, or an empty list."""
     others = look_around(path, cells, path.parent)
     if not others.answered:
         return []
@@ -57,13 +57,13 @@ def notes_on_others(path: Path, cells: Sequence[Cell]) -> list[str]:
 
 
 def name_all(notebooks: Collection[Path], folder: Path, most: int = 3) -> str:
-    """The names of some notebooks as seen from `folder`, for a sentence."""
+    """Return the names of some notebooks as seen from `folder`, for a sentence."""
     names = [f"{printable(path.relative_to(folder).as_posix()):.80}" for path in notebooks]
     return ", ".join(names[:most]) + (" and others" if len(names) > most else "")
 
 
 def _notebooks(folder: Path, graded: Path) -> list[Path]:
-    """The other notebooks below a folder: no copies that Jupyter or a Mac keeps, and no links."""
+    """Return the other notebooks below a folder, without links and the copies that Jupyter or a Mac keeps."""
     found = []
     for path in everything(folder, deepest=3):
         parts = path.relative_to(folder).parts
@@ -74,7 +74,7 @@ def _notebooks(folder: Path, graded: Path) -> list[Path]:
 
 
 def _cells(path: Path) -> list[Cell]:
-    """The cells of a notebook; none where it cannot be read."""
+    """Return the cells of a notebook, or an empty list if it cannot be read."""
     try:
         cells = parse_notebook(path.read_bytes(), path.name).get("cells")
     except (Problem, OSError):
@@ -85,7 +85,7 @@ def _cells(path: Path) -> list[Cell]:
 
 
 def _answers(cells: Sequence[Cell], asked: Collection[str]) -> dict[str, str]:
-    """The changed answers of a notebook, by the names of their cells."""
+    """Return the changed answers of a notebook, by the names of their cells."""
     return {
         name: source_of(cell).strip()
         for cell in cells

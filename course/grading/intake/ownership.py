@@ -1,7 +1,7 @@
-"""Decide whose each unpacked zip is, by its path, its name and its manifest, before anything is copied.
+"""Find the student of each unpacked zip, by its path, its name and its manifest, before anything is copied.
 
-Nothing here reads a file. What says two things of one hand-in, or one thing of two students, is a conflict, and
-nobody is given the work that it is about.
+Nothing here reads a file. It is a conflict if the path, name and manifest of a hand-in contradict each other, or if
+two senders use one name. Work in a conflict is assigned to nobody.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
 from course.outline import Group
 
 MACHINE = "a machine's login"
-"""In place of a platform, where nothing but such a login says whose a zip is: the next may be somebody else's."""
+"""The platform of a `Sender` known only by a machine's login, which another student's machine may share."""
 
 
 @dataclass
@@ -28,14 +28,14 @@ class HandIn:
     """One unpacked zip.
 
     Args:
-        folder: where it was unpacked, below what was downloaded.
-        topic: of which it is.
-        student: whose it is: whom the manifest says, else the zip's name.
-        time: when it was packed, as in a zip's name.
-        sender: whom the platform names.
-        named: the student that its name says, if it does.
-        manifests: the students that manifests in it say.
-        files: what is in it, and where that lies below what was downloaded.
+        folder: where the zip was unpacked, below the download.
+        topic: the topic of the work.
+        student: the student, by the manifest or else by the zip's name.
+        time: when the zip was packed, as in its name.
+        sender: the sender by the platform.
+        named: the student in the zip's name, or "".
+        manifests: the students in its manifests.
+        files: its files by their path in the zip, with their paths below the download.
     """
 
     folder: PurePosixPath
@@ -49,40 +49,40 @@ class HandIn:
 
     @property
     def name(self) -> str:
-        """What `course submit` calls a zip of this topic, student and time."""
+        """The name that `course submit` gives to a zip of this topic, student and time."""
         return f"{self.topic}-{self.student}-{self.time}"
 
     @property
     def is_split(self) -> bool:
-        """Whether its name and the manifests in it say several students."""
+        """Whether its name and its manifests name different students."""
         return len({self.student, self.named or self.student, *self.manifests}) > 1
 
     def given_to(self, student: str) -> HandIn:
-        """The same, once somebody has decided whose it is."""
+        """Return the hand-in with the student that the instructor decided on."""
         return replace(self, student=student, named=student, manifests={student})
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Work that nobody is given, and why; `collected` are students whose work in `submitted/` is part of it."""
+    """Work that is assigned to nobody, and why; `collected` are students whose work in `submitted/` is involved."""
 
     reason: str
     hand_ins: tuple[HandIn, ...]
     collected: tuple[str, ...] = ()
 
     def is_within(self, group: Group) -> bool:
-        """Whether all of it is of members of a group."""
+        """Return whether all of the work belongs to members of a group."""
         return {*self.collected, *(one.student for one in self.hand_ins)} <= set(group.members)
 
 
 def find_hand_ins(
     files: Iterable[PurePosixPath], manifests: Mapping[PurePosixPath, Manifest], topics: Iterable[str]
 ) -> list[HandIn]:
-    """The unpacked zips that hold `files`, paths below what was downloaded; some files are of none.
+    """Return the unpacked zips that hold `files`, paths below the download; files outside zips are ignored.
 
     Args:
-        manifests: those that can be read, by the folder that holds each.
-        topics: the folders of all topics there are.
+        manifests: the readable manifests, by folder.
+        topics: the folders of all topics.
     """
     head = re.compile(archive_head(topics))
     found: dict[PurePosixPath, HandIn] = {}
@@ -105,12 +105,12 @@ def find_hand_ins(
 def find_conflicts(
     hand_ins: Sequence[HandIn], collected: Mapping[str, Sender], groups: Sequence[Group] = ()
 ) -> list[Conflict]:
-    """What is not to be collected, as it may be somebody else's.
+    """Return the conflicts: work that may belong to another student, and so is not collected.
 
     Args:
         hand_ins: all of one topic.
-        collected: who handed in what is in `submitted/` already, by student, where a platform said so.
-        groups: those who hand in together, and may do so under the name of any member.
+        collected: the senders of the work in `submitted/`, by student, where a platform named them.
+        groups: students who hand in together, under the name of any member.
     """
     agreed = [one for one in hand_ins if not one.is_split]
     told = [Conflict(_split(one), (one,)) for one in hand_ins if one.is_split]
@@ -119,7 +119,7 @@ def find_conflicts(
 
 
 def newest(hand_ins: Iterable[HandIn]) -> HandIn:
-    """The one of a student's hand-ins that counts."""
+    """Return the latest of a student's hand-ins."""
     return max(hand_ins, key=lambda one: (one.time, str(one.folder)))
 
 
@@ -129,7 +129,7 @@ def _split(one: HandIn) -> str:
 
 
 def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> Iterator[Conflict]:
-    """Those of one name whom a platform tells apart; on some systems Ada's folder is ada's, too."""
+    """Yield hand-ins of several senders under one name; case is ignored, as some systems ignore it in paths."""
     for name, group in _grouped(hand_ins, lambda one: one.student.casefold()).items():
         before = {student: sender for student, sender in collected.items() if student.casefold() == name}
         senders = dict.fromkeys([*before.values(), *(one.sender for one in group if one.sender)])
@@ -144,7 +144,7 @@ def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) ->
 
 
 def _differ(senders: Iterable[Sender]) -> bool:
-    """Whether these are more than one sender: what two platforms call one is not to be compared."""
+    """Return whether these are more than one sender; senders on different platforms cannot be compared."""
     senders = set(senders)
     if any(sender.platform == MACHINE for sender in senders):
         return len(senders) > 1
@@ -152,7 +152,7 @@ def _differ(senders: Iterable[Sender]) -> bool:
 
 
 def _of_one_sender(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> Iterator[Conflict]:
-    """Those whom a platform names as one and whose zips have several names."""
+    """Yield hand-ins of one sender under several names."""
     sent = [one for one in hand_ins if one.sender and not one.sender.is_many]
     for (sender, label), group in _grouped(sent, lambda one: (one.sender, one.sender and one.sender.label)).items():
         before = [student for student, earlier in collected.items() if (earlier, earlier.label) == (sender, label)]
@@ -171,7 +171,7 @@ def _grouped(hand_ins: Iterable[HandIn], key: Callable[[HandIn], Any]) -> dict[A
 def _root(
     folder: PurePosixPath, manifests: Mapping[PurePosixPath, Manifest], head: re.Pattern[str]
 ) -> PurePosixPath | None:
-    """The folder of the zip that `folder` came from: the innermost with such a name, else with a manifest."""
+    """Return the folder of the zip that `folder` came from: the innermost with such a name, else with a manifest."""
     above = [place for place in (folder, *folder.parents) if place.name]
     named = next((place for place in above if _said_by(place.name, head)), None)
     return named or next((place for place in above if place in manifests), None)
@@ -193,7 +193,7 @@ def _hand_in(folder: PurePosixPath, manifests: Mapping[PurePosixPath, Manifest],
 
 
 def _said_by(name: str, head: re.Pattern[str]) -> re.Match[str] | None:
-    """What a zip's name says, where it is one of ours, with a time that there is."""
+    """Return the match of a zip's name, if `course submit` wrote it with a valid time, else None."""
     said = head.fullmatch(name)
     if said is None:
         return None
@@ -205,5 +205,5 @@ def _said_by(name: str, head: re.Pattern[str]) -> re.Match[str] | None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """`ada, bob and cy`."""
+    """Return `ada, bob and cy`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

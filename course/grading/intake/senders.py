@@ -10,11 +10,11 @@ from course.files import write_atomically
 from course.grading.intake.platforms import Sender
 
 FOLDER = Path(".course", "owners")
-"""Where, in a course's folder, there is a file for each topic."""
+"""The folder, within the course's folder, with a file for each topic."""
 
 
 def read_senders(root: Path, topic: str) -> dict[str, Sender]:
-    """The senders by student; none where nothing is kept, or what is kept cannot be read."""
+    """Return the senders by student, or an empty dict if the file is missing or unreadable."""
     try:
         plain = json.loads(_path(root, topic).read_text(encoding="utf-8"))
         return {student: Sender(str(of), str(key), str(label)) for student, (of, key, label) in plain.items()}
@@ -23,7 +23,7 @@ def read_senders(root: Path, topic: str) -> dict[str, Sender]:
 
 
 def write_senders(root: Path, topic: str, senders: Mapping[str, Sender]) -> None:
-    """Keep these senders in place of those that were kept."""
+    """Save these senders, replacing the saved ones."""
     plain = {student: [sender.platform, sender.key, sender.label] for student, sender in sorted(senders.items())}
     if senders or _path(root, topic).exists():
         write_atomically(_path(root, topic), json.dumps(plain, indent=1, ensure_ascii=False).encode())

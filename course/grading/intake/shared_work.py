@@ -1,4 +1,4 @@
-"""Find the copies of one work that members of a group of `course.toml` sent: a platform may name each of them."""
+"""Find the copies of one work that members of a group of `course.toml` sent, each under their own name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.outline import Group
 
 @dataclass(frozen=True)
 class SharedWork:
-    """The `copies` of a work of a `group`, of which `one` counts, and the members whom `senders` certainly are."""
+    """The `copies` of a work of a `group`: `one` counts, and `senders` has the senders of the identified members."""
 
     group: Group
     one: HandIn
@@ -23,7 +23,7 @@ class SharedWork:
 
     @property
     def note(self) -> str:
-        """What to say where the class list does not know all of the senders."""
+        """The note for the instructor if the class list does not know all of the senders, else ""."""
         names = list(dict.fromkeys(one.sender.label for one in self.copies if one.sender))
         if len(self.senders) == len(names):
             return ""
@@ -33,9 +33,9 @@ class SharedWork:
 def find_shared(
     hand_ins: Iterable[HandIn], digest: Callable[[HandIn], str], people: Sequence[Listed], groups: Sequence[Group]
 ) -> Iterator[SharedWork]:
-    """The works of which several senders have a copy, where all of them can be members of one group.
+    """Yield each work of which several senders have a copy, if all of them can be members of one group.
 
-    That is so where the zip names a member, or the class list knows all senders.
+    That is so if the zip names a member, or if the class list knows all senders.
     """
     sent = sorted((one for one in hand_ins if one.sender and not one.is_split), key=lambda one: one.student)
     for student, theirs in groupby(sent, lambda one: one.student):
@@ -51,7 +51,7 @@ def find_shared(
 
 
 def _one_of(copies: Sequence[HandIn], student: str, group: Group, known: Mapping[str, Sender]) -> HandIn:
-    """The copy that counts: it is of the member whom the zip names, else of the first one."""
+    """Return the copy that counts: that of the member whom the zip names, or else the first copy."""
     if student in known:
         return next(one for one in copies if one.sender == known[student])
     first = copies[0]
@@ -59,7 +59,7 @@ def _one_of(copies: Sequence[HandIn], student: str, group: Group, known: Mapping
 
 
 def _may_be(group: Group, student: str, senders: Sequence[str | None]) -> bool:
-    """Whether several senders, as far as they are known, are members of a group that `student` is in."""
+    """Return whether several senders, as far as they are known, are members of a group that `student` is in."""
     known = [one for one in senders if one]
     are_members = set(known) <= set(group.members) and 1 < len(senders) <= len(group.members)
     return are_members and (student in group.members or known == senders)

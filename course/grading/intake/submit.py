@@ -1,6 +1,6 @@
-"""`course submit`: a notebook, its checkpoints and the files it needs in a zip, and a list of what is missing.
+"""Pack a notebook, its checkpoints and the files it needs into a zip, and list what is missing (`course submit`).
 
-The zip's name says topic, student and time. Unpacked into `submitted/<student>/<topic>/` it is graded as it is, and
+The zip's name says topic, student and time. Unpacked into `submitted/<student>/<topic>/`, the work can be graded.
 `nbgrader zip_collect` unpacks a folder of such zips by their names.
 """
 
@@ -36,19 +36,20 @@ from course.grading.intake.untouched import marks_of, source_of
 from course.grading.intake.untrusted import LARGEST
 from course.grading.own_cells import unanswered
 from course.grading.problem import Problem
-from course.notebook.colab import DRIVE, FILES, keep, on_colab
+from course.notebook.colab import DRIVE, FILES, keep
 from course.notebook.folder import read_progress
 from course.notebook.provenance import defined, outdated
+from course.surroundings import on_colab
 from course.syllabus import OURS, TOPICS, Item, Topic
 
 STAMP = "%Y%m%dT%H%M%SZ"
-"""How the zip's name says when it was packed, in UTC."""
+"""The format of the packing time in the zip's name, in UTC."""
 
 
 def archive_head(topics: Iterable[str]) -> str:
-    """The expression for the zip's name, but for its ending, where it is of one of `topics`.
+    """Return the regular expression for the name of a zip of one of `topics`, without its ending.
 
-    A platform may have put words before the name, digits and dates among them, and a browser a number behind it.
+    A platform may have put a prefix with digits and dates before the name, and a browser a number after it.
     """
     names = "|".join(re.escape(topic) for topic in sorted(set(topics)))
     return (
@@ -58,15 +59,15 @@ def archive_head(topics: Iterable[str]) -> str:
 
 
 def archive_pattern(topics: Iterable[str]) -> str:
-    """How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's."""
+    """Return the expression for an unpacked file's path in `nbgrader zip_collect`: the zip's name, then the file's."""
     return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+)"
 
 
 KNOWN = tuple(dict.fromkeys(topic.folder for topic in (*OURS, *TOPICS)))
-"""The folders of all topics there are, those of ours that `course.toml` leaves out among them."""
+"""The folders of all topics, including those of ours that `course.toml` leaves out."""
 
 ARCHIVE = archive_pattern(KNOWN)
-"""What an `nbgrader_config.py` has for the expression."""
+"""The expression for an `nbgrader_config.py`."""
 
 MACHINE_LOGINS = frozenset(
     {
@@ -76,13 +77,13 @@ MACHINE_LOGINS = frozenset(
         *("studio-lab-user", "ubuntu", "user", "username", "vagrant", "vscode"),
     }
 )
-"""Logins that machines give to everybody: of hubs, notebooks in the cloud, containers, and rooms of computers."""
+"""Logins that machines give to everybody: on hubs, cloud notebooks, containers, and lab computers."""
 
 SAY_WHO = "Add --student and the name your class knows you by, as in --student ada"
-"""What to do where a login tells nobody from anybody."""
+"""What to do if the login does not identify the student."""
 
 STUDENT = r"\w[\w.@-]*"
-"""A name that can stand in the zip's."""
+"""The form of a name that may stand in the zip's name."""
 
 LIBRARIES = ("sequence-course", "torch", "numpy", "ipykernel", "jupyterlab")
 CELL = dict[str, Any]
@@ -91,24 +92,24 @@ CELL = dict[str, Any]
 def hand_in(
     what: str, student: str | None = None, folder: Path | None = None, *, blank: bool = False, variants: bool = False
 ) -> int:
-    """Pack the notebook or topic `what`, print what went in and what is missing; the status is 1 if anything is.
+    """Pack the notebook or topic `what`, print what was packed and what is missing; return 1 if anything is missing.
 
     Args:
         what: a notebook's path, or the name of a topic.
-        student: the name the class knows; the login by default.
+        student: the student's id in the class, by default the login.
         folder: where the zip is put.
-        blank: pack a notebook without an answer, and do not ask.
+        blank: pack a notebook without an answer, without asking.
         variants: pack the checkpoints of models to compare with, too.
 
     Raises:
-        Problem: there is no such notebook, it cannot be read, it is blank and nobody is there to say what to do, or the
-            student's name cannot stand in a path.
+        Problem: the notebook does not exist, cannot be read, or is blank and nobody is there to ask; or the student's
+            name cannot stand in a path.
     """
     path, beside = _choose(find_notebook(what), blank)
     cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = name_in_zip(student)
-    work = Path() if on_colab() else path.parent  # there the notebook may come from Google Drive, or from a download
+    work = Path() if on_colab() else path.parent  # on Colab the notebook may come from Google Drive
     weights, rivals = _checkpoints(work, topic, variants or _answers_use_variants(cells))
     files = {f"{topic.folder}.ipynb": path.read_bytes(), **weights}
     needed = gather(cells, work, LARGEST - sum(map(len, files.values())))
@@ -134,10 +135,10 @@ def hand_in(
 
 
 def find_notebook(what: str) -> Path:
-    """The notebook at the path `what`, or of the topic of that name, in or below this folder.
+    """Return the notebook at the path `what`, or of the topic of that name, in or below this folder.
 
     Raises:
-        Problem: there is none.
+        Problem: no such notebook exists.
     """
     path = Path(what)
     if path.suffix == ".ipynb":
@@ -160,7 +161,7 @@ def find_notebook(what: str) -> Path:
 
 
 def _not_here(name: str, topic: Topic) -> str:
-    """What to do where no notebook has the name that a topic's has."""
+    """Return what to do if no notebook has the topic's name."""
     folders = (Path(), DRIVE) if on_colab() else (Path(),)
     alike = sorted(path for folder in folders for path in folder.glob("*.ipynb") if topic.folder in path.name)
     if alike:
@@ -174,11 +175,10 @@ def _not_here(name: str, topic: Topic) -> str:
 
 
 def _choose(path: Path, blank: bool) -> tuple[Path, list[Path]]:
-    """The notebook to pack, the one at `path` or another one beside it, and the others with answers of their own.
+    """Return the notebook to pack, the one at `path` or another beside it, and the others with different answers.
 
     Raises:
-        Problem: the one at `path` is blank, which is not said to be meant (`blank`), and nobody is there to ask, or
-            wants it so.
+        Problem: the notebook at `path` is blank without `blank`, and nobody is there to ask, or declines.
     """
     others = look_around(path, read_document(path)["cells"], path.parent)
     if blank or not others.is_blank:
@@ -195,10 +195,10 @@ def _choose(path: Path, blank: bool) -> tuple[Path, list[Path]]:
 
 
 def _ask_for_blank(path: Path) -> None:
-    """Ask whether a notebook without an answer is to be packed.
+    """Ask whether to pack a notebook without an answer.
 
     Raises:
-        Problem: it is not, or nobody is there to ask.
+        Problem: the user declines, or nobody is there to ask.
     """
     told = f"{path.name} holds no answer"
     refusal = Problem(f"{told}, so nothing was packed. Save your work in Jupyter first, or add --blank to hand it in")
@@ -207,7 +207,7 @@ def _ask_for_blank(path: Path) -> None:
 
 
 def _agreed(told: str, question: str, refusal: Problem) -> bool:
-    """Whether the person at the terminal says yes; raise `refusal` where nobody is there."""
+    """Return whether the user at the terminal says yes; raise `refusal` without a terminal."""
     if not sys.stdin.isatty():
         raise refusal
     print(f"{told}.")
@@ -222,7 +222,7 @@ def _agreed(told: str, question: str, refusal: Problem) -> bool:
 
 
 def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
-    """What would cost points, in the order of the notebook: a sentence each."""
+    """Yield a sentence for each thing that would cost points, in the order of the notebook."""
     graded = {name: cells[index] for name, index in choose_by_marks(cells).graded.items()}
     copies = Counter(map(grade_id, cells))
     code = defined(source_of(cell) for cell in cells if cell.get("cell_type") == "code")
@@ -240,7 +240,7 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
 
 
 def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:
-    """What is missing in the cells of an item: `graded` has the one that counts, `copies` how many there are."""
+    """Yield what is missing in an item's cells: `graded` has the cell that counts, `copies` the number of copies."""
     name = item.name if item.kind == "question" else item.name + SOLUTION_SUFFIX
     if name not in graded:
         yield "the cell for your answer is gone. Copy it from a fresh notebook"
@@ -271,7 +271,7 @@ def _of_checks(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_checkpoint(path: Path, name: str, code: Mapping[str, set[str]]) -> Iterator[str]:
-    """What is wrong with a task's checkpoint: without a good one grading trains anew, on a CPU."""
+    """Yield what is wrong with a task's checkpoint; without a valid one, grading trains again, on a CPU."""
     then = f"Run the cell with fit({name!r}, …), or grading trains the model again, on a CPU"
     if not path.is_file() or path.is_symlink():
         yield f"there is no checkpoint. {then}"
@@ -287,7 +287,7 @@ def _of_checkpoint(path: Path, name: str, code: Mapping[str, set[str]]) -> Itera
 
 
 def _record(path: Path) -> dict[str, Any] | None:
-    """What `fit` noted in a checkpoint; nothing of a file that is none."""
+    """Return the record that `fit` put into a checkpoint, or None if the file is no checkpoint."""
     import safetensors
 
     try:
@@ -302,10 +302,10 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 
 def _checkpoints(folder: Path, topic: Topic, variants: bool) -> tuple[dict[str, bytes], list[str]]:
-    """The checkpoints of the topic's tasks by their path from the notebook, and the names of variants left out.
+    """Return the checkpoints of the topic's tasks by their path from the notebook, and the names of omitted variants.
 
-    A task without a checkpoint of its own keeps its variants: they may be the work. An instructor's own topic has no
-    tasks, so all that was trained in its folder is the work.
+    A task without a checkpoint of its own keeps its variants, because they may be the work. An instructor's own topic
+    has no tasks, so all checkpoints in its folder are the work.
     """
     packed: dict[str, bytes] = {}
     left_out: list[str] = []
@@ -326,16 +326,16 @@ def _is_plain(path: Path) -> bool:
 
 
 def _answers_use_variants(cells: Sequence[CELL]) -> bool:
-    """Whether a student's own answer trains a variant, which may be the model that is graded."""
+    """Return whether a student's own answer trains a variant, which may be the model that is graded."""
     answers = (source_of(cell) for cell in cells if marks_of(cell).get("solution"))
     return any(re.search(r"\bvariant\s*=", source) for source in answers)
 
 
 def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequence[str], folder: Path) -> Path:
-    """Write the zip of `files` with its manifest into `folder`, whole or not at all; returns its path.
+    """Write the zip of `files` with its manifest into `folder` atomically, and return its path.
 
     Raises:
-        Problem: the files are more than is graded, or `folder` is not there or cannot be written.
+        Problem: the files exceed the limit, or `folder` is missing or cannot be written.
     """
     import io
 
@@ -362,14 +362,14 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
 
 
 def archive_name(topic: str, student: str, when: datetime) -> str:
-    """What the zip is called, but for its ending: `when` is in UTC, and `ARCHIVE` reads it back."""
+    """Return the zip's name without its ending: `when` is in UTC, and `ARCHIVE` reads the name back."""
     return f"{topic}-{student}-{when:{STAMP}}"
 
 
 def manifest(
     files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequence[str], now: datetime
 ) -> dict[str, Any]:
-    """What stands in the manifest: names, sizes and digests of the files, versions, time, and what was missing."""
+    """Return the manifest: names, sizes and digests of the files, versions, time, and what was missing."""
     listed = [
         {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for name, content in files.items()
@@ -391,10 +391,10 @@ def manifest(
 
 
 def name_in_zip(name: str | None) -> str:
-    """The name that the zip is to carry: the one given, else the login, where it is a person's own."""
+    """Return the name for the zip: the one given, else the login, unless it is a machine's."""
     try:
         student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
-    except (KeyError, OSError):  # a container's user without a name
+    except (KeyError, OSError):  # a container's user may have no name
         raise Problem(f"this machine does not know your name. {SAY_WHO}") from None
     if name is None and student.casefold() in MACHINE_LOGINS:
         raise Problem(f"{student} is a login that machines give to everybody. {SAY_WHO}")

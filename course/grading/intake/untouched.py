@@ -8,27 +8,27 @@ from typing import Any
 
 
 def source_of(cell: Mapping[str, Any]) -> str:
-    """The text of a cell of a notebook's JSON, with the release's line ends."""
+    """Return the text of a cell of a notebook's JSON, with the release's line ends."""
     source = cell.get("source", "")
     text = source if isinstance(source, str) else "".join(map(str, source))
     return text.replace("\r\n", "\n")
 
 
 def marks_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; nothing where it has none, or something else in its place."""
+    """Return nbgrader's metadata of a cell, or an empty mapping if it is missing or malformed."""
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
     return marks if isinstance(marks, Mapping) else {}
 
 
 def is_untouched(cell: Mapping[str, Any]) -> bool:
-    """Whether a marked cell is empty or holds what was released in it, blanks and line ends around it aside."""
+    """Return whether a marked cell is empty or as released, ignoring blanks and line ends around its text."""
     text = source_of(cell).rstrip()
     return not text or checksum(cell, text) == marks_of(cell).get("checksum")
 
 
 def checksum(cell: Mapping[str, Any], source: str) -> str:
-    """The checksum that nbgrader gives a cell with this source; the student edition comes without nbgrader."""
+    """Return nbgrader's checksum of a cell with this source, computed here as the student edition has no nbgrader."""
     marks = marks_of(cell)
     grade, solution = marks.get("grade", False), marks.get("solution", False)
     locked = not solution and (bool(grade) or marks.get("locked", False))

@@ -1,7 +1,7 @@
 """Read files and folders from students, which may hold anything. No other module reads them.
 
-Nothing that is read is followed, unpacked or trusted: a folder is looked at first, and only plain files of bounded
-number, size and depth are opened. A notebook is measured as bytes before it is parsed.
+Nothing in them is followed, unpacked or trusted: a folder is checked first, and only plain files of bounded number,
+size and depth are opened. A notebook's size is checked before it is parsed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from typing import Any
 from course.grading.problem import Problem
 
 LARGEST = 100 * 2**20
-"""Bytes of the largest submission that is graded: a notebook with all its pictures is a hundredth of that."""
+"""The most bytes of a graded submission: a notebook with all its pictures is a hundredth of that."""
 
 MOST_FILES = 2000
-"""Files and folders of a submission; the course hands out a dozen."""
+"""The most files and folders of a submission; the course hands out a dozen."""
 
 DEEPEST = 20
-"""Folders in folders."""
+"""The deepest nesting of folders."""
 
 MOST_PARTS = 5_000_000
-"""Values of a notebook's JSON, each an object in memory: pictures are one value each, whatever their size."""
+"""The most values of a notebook's JSON, each an object in memory; a picture is one value, whatever its size."""
 
 UNFIT = '<>"&\\*?[]'
-"""What no student's name holds: it stands in web pages, in patterns of files, and in paths of other systems."""
+"""Characters that a student's name may not hold, because it appears in web pages, globs, and other systems' paths."""
 
 CONFLICT = "<<<<<<< "
-"""How git begins what it could not merge; no line of a notebook's file does."""
+"""The beginning of git's conflict marks; no line of a notebook's file begins so."""
 
 OTHERS = {
     b"PK\x03\x04": "an archive (or a Word file)",
@@ -47,26 +47,26 @@ OTHERS = {
     b"<!doctype html": "a web page",
     b"<html": "a web page",
 }
-"""How files begin that people give a notebook's name, and what they are."""
+"""The first bytes of other files that people rename to notebooks, and what they are."""
 
 OF_SYSTEMS = frozenset(("__MACOSX", "Icon\r", "Icon\uf00d", "Thumbs.db", "desktop.ini"))
 """Files and folders that a Mac or Windows puts among a person's own."""
 
 MISNAMED = frozenset(("", ".txt", ".json", ".ipynb"))
-"""What browsers and other programs make of a notebook's ending, in any case of letters."""
+"""Endings that browsers and other programs give to notebooks, in any case of letters."""
 
 PADDING = "\0 \t\r\n"
-"""What may stand behind a notebook: a copy that was interrupted, or a full disk, leaves zero bytes."""
+"""Characters that may follow a notebook: an interrupted copy or a full disk leaves zero bytes."""
 
 MOST_NESTED = 100
-"""Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
+"""The deepest nesting of a notebook's JSON: an ordinary one has ten levels, and its readers recurse."""
 
 
 def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
-    """Refuse a submission that is no folder of a reasonable number and size of ordinary files, each its own.
+    """Refuse a submission that is too large, has too many files, or holds links or special files.
 
     Raises:
-        Problem: it is not; the sentence says what, where and what to do.
+        Problem: the submission is refused; the sentence says what, where and what to do.
     """
     refuse_links(folder)
     size = 0
@@ -84,11 +84,11 @@ def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a submission with anything in it that is no ordinary file or folder of its own, decently named and placed.
+    """Refuse a submission that holds anything but ordinary files and folders with printable names and bounded depth.
 
     Raises:
-        Problem: it holds a symbolic or hard link, a socket, a device, what cannot be read, an unwritable name, or
-            folders too deep to look for these.
+        Problem: it holds a symbolic or hard link, a socket, a device, an unreadable file, an unprintable name, or
+            folders too deep to search.
     """
     _refuse_link(folder, folder)
     for path in everything(folder):
@@ -99,10 +99,10 @@ def refuse_links(folder: Path) -> None:
 
 
 def refuse_shared(folder: Path) -> None:
-    """Refuse a submission whose student's folder is a link: to somebody else's work, perhaps.
+    """Refuse a submission whose student's folder is a link, which may lead to another student's work.
 
     Raises:
-        Problem: it is.
+        Problem: the folder is a link.
     """
     if folder.parent.is_symlink():
         told = f"the folder of {printable(folder.parent.name)} is a symbolic link, and links are never followed"
@@ -110,12 +110,12 @@ def refuse_shared(folder: Path) -> None:
 
 
 def refuse_name(student: str) -> None:
-    """Refuse a student's name that a page, a terminal or the gradebook would take for something else.
+    """Refuse a student's name that a web page, a terminal or the gradebook would misread.
 
-    It may have been chosen by whoever named an archive.
+    The name may come from an archive's name, which the student chose.
 
     Raises:
-        Problem: it is one.
+        Problem: the name is refused.
     """
     if not student.isprintable() or set(student) & set(UNFIT) or student != student.strip():
         told = "the folder's name cannot be a student's. Rename it without control characters, spaces at its ends"
@@ -125,7 +125,7 @@ def refuse_name(student: str) -> None:
 
 
 def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
-    """All that lies below a folder, in order, no link followed; what lies deeper than `deepest` + 1 is left out."""
+    """Yield all paths below a folder, in order, without following links or descending below `deepest` + 1 levels."""
     for parent, folders, files in os.walk(folder):
         yield from (Path(parent, name) for name in sorted((*folders, *files)))
         folders.sort()
@@ -134,23 +134,23 @@ def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
 
 
 def is_of_a_system(path: PurePath) -> bool:
-    """Whether a Mac or Windows made a file, and no person did; a Mac's `._work.zip` is no zip."""
+    """Return whether a Mac or Windows made a file, and no person did; a Mac's `._work.zip` is no zip."""
     return path.name.startswith("._") or not OF_SYSTEMS.isdisjoint(path.parts)
 
 
 def is_left_behind(path: PurePath) -> bool:
-    """Whether a file is hidden, or lies in a folder that Jupyter, Python or the course made beside the work."""
+    """Return whether a file is hidden, or lies in a folder that Jupyter, Python or the course made beside the work."""
     return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 def holds_work(folder: Path) -> bool:
-    """Whether a person may have made any of the files below a folder."""
+    """Return whether a person may have made any of the files below a folder."""
     files = (path.relative_to(folder) for path in everything(folder) if path.is_file())
     return any(not is_of_a_system(file) and not is_left_behind(file) for file in files)
 
 
 def is_misnamed_notebook(path: Path) -> bool:
-    """Whether a file holds a notebook though its name ends otherwise, as in `a.ipynb.txt`."""
+    """Return whether a file holds a notebook although its name ends otherwise, as in `a.ipynb.txt`."""
     if path.suffix == ".ipynb" or path.suffix.lower() not in MISNAMED or not stat.S_ISREG(path.lstat().st_mode):
         return False
     if path.stat().st_size > LARGEST or not os.access(path, os.R_OK):
@@ -164,30 +164,30 @@ def is_misnamed_notebook(path: Path) -> bool:
 
 
 def notebook_name(name: str) -> str:
-    """What a notebook was called before its ending was changed: `a-1.ipynb` for `a.ipynb-1.json`."""
+    """Return a notebook's name before its ending was changed: `a-1.ipynb` for `a.ipynb-1.json`."""
     stem = re.sub(r"\.(txt|json|ipynb)$", "", name, flags=re.IGNORECASE)
     return re.sub(r"\.ipynb(-\d+| ?\(\d+\))?$", r"\1", stem, flags=re.IGNORECASE) + ".ipynb"
 
 
 def printable(name: str) -> str:
-    """A name out of a submission, for somebody's terminal: as it is, or with what nobody would see spelt out."""
+    """Return a name out of a submission for a terminal, with unprintable characters escaped."""
     return name if name.isprintable() else repr(name)
 
 
 def plain_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The ordinary files below a folder that can be read, with names that can be written down, by relative path."""
+    """Yield the readable ordinary files below a folder with writable names, by relative path."""
     for path in everything(folder):
         name = path.relative_to(folder).as_posix()
-        with contextlib.suppress(PermissionError):  # in a folder without rights
+        with contextlib.suppress(PermissionError):  # in a folder without permissions
             if stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK) and is_writable(name):
                 yield name, path
 
 
 def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
-    """The JSON document of the notebook `name`.
+    """Return the JSON document of the notebook `name`.
 
     Raises:
-        Problem: it is not text, not JSON, nested beyond reason, or not an object.
+        Problem: the data is not text, not JSON, nested too deeply, or not an object.
     """
     beginning = data[:1024].lstrip().lower()
     for mark, kind in OTHERS.items():
@@ -234,10 +234,10 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """The text of a notebook's file, without the mark that says how it is encoded.
+    """Return the text of a notebook's file, without its byte order mark.
 
     Raises:
-        Problem: it is no text, or one whose encoding nobody knows.
+        Problem: the data is not text, or in an unknown encoding.
     """
     utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
@@ -250,11 +250,11 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder that a student's code wrote in: however deep, whatever its modes, and no link followed."""
+    """Remove a folder that a student's code wrote in, of any depth and any modes, without following links."""
     try:
         shutil.rmtree(folder)
     except (OSError, RecursionError):
-        # Folders without rights, or a path longer than a system call takes. These two programs walk by descriptors.
+        # A folder without permissions, or a path too long for a system call. These two programs use file descriptors.
         for program in (["chmod", "-R", "u+rwX", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
             if shutil.which(program[0]):
                 subprocess.run(program, capture_output=True, check=False)
@@ -283,7 +283,7 @@ def _refuse_name(path: Path, folder: Path) -> None:
 
 
 def is_writable(name: str) -> bool:
-    """Whether a name can be written into an archive, on any system, and stays one line in a report."""
+    """Return whether a name can be written into an archive on any system, and stays one line in a report."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -292,7 +292,7 @@ def is_writable(name: str) -> bool:
 
 
 def depth(document: Any) -> int:
-    """How many lists and objects are inside each other, counted without calling itself; at most one too many."""
+    """Return how deep lists and objects are nested, without recursion; at most `MOST_NESTED` + 1."""
     level, depth = [document], 0
     while level and depth <= MOST_NESTED:
         inside = [part for part in level if isinstance(part, dict | list)]
@@ -302,7 +302,7 @@ def depth(document: Any) -> int:
 
 
 def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = None) -> dict[str, bytes]:
-    """The regular files below `folder` by relative path: no notebooks, and no links, which are never followed.
+    """Return the regular files below `folder` by relative path, without notebooks and links.
 
     Args:
         ignore: glob patterns of names left out.
@@ -321,17 +321,17 @@ def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = Non
 
 
 def is_ignored(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a file, or a folder it lies in, has a name that one of the glob `patterns` matches."""
+    """Return whether a file, or a folder it lies in, has a name that one of the glob `patterns` matches."""
     return any(PurePosixPath(part).match(pattern) for part in PurePosixPath(name).parts for pattern in patterns)
 
 
 def write_files(files: dict[str, bytes], folder: Path) -> None:
-    """Write `files` below `folder`, in place of what is in their way.
+    """Write `files` below `folder`, replacing files and folders in their way.
 
     A path that leads out of the folder, or through a link, is refused.
 
     Raises:
-        ValueError: such a path.
+        ValueError: a path is refused.
     """
     for name, content in files.items():
         relative = PurePosixPath(name)
@@ -346,5 +346,5 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
         if path.is_dir():
             remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # it may not be ours to write
+        path.unlink(missing_ok=True)  # the old file may belong to another user
         path.write_bytes(content)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from typing import TypeVar
+
+import psutil
 
 from course.grading.sandbox.spec import MEGABYTE, Allowance
 
-TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 MOST_FILES = 20_000
 LONGEST_PATH = 3000
 """Characters of a folder's path: beyond Linux's 4096 nothing below it can be measured, or be removed in one go."""
@@ -119,65 +118,45 @@ class Watch:
         return Excess("disk", used, limit) if limit is not None and used > limit else None
 
 
+Known = TypeVar("Known")
+
+
 def descendants(ancestor: int) -> list[int]:
-    """All descendants of a process, without itself."""
-    children: dict[int, list[int]] = defaultdict(list)
-    for pid in all_processes():
-        fields = _stat(pid)
-        if fields:
-            children[int(fields[1])].append(pid)
-    found, unseen = [], [ancestor]
-    while unseen:
-        mine = children.pop(unseen.pop(), [])
-        found += mine
-        unseen += mine
-    return found
+    """Return all descendants of a process, without itself."""
+    found: list[psutil.Process] = _asked(ancestor, lambda process: process.children(recursive=True), [])
+    return [one.pid for one in found]
 
 
 def ancestors(pid: int) -> list[int]:
-    """A process and those it descends from, up to the first; empty when there is no such process (any more)."""
-    line: list[int] = []
-    while pid and (fields := _stat(pid)):
-        line.append(pid)
-        pid = int(fields[1])
-    return line
-
-
-def all_processes(but: Iterable[int] = ()) -> list[int]:
-    """All processes that /proc shows."""
-    left_out = set(but)
-    return [int(name) for name in _names("/proc") if name.isdigit() and int(name) not in left_out]
+    """Return a process and those it descends from, up to the first; empty where there is no such process any more."""
+    found: list[psutil.Process] = _asked(pid, lambda process: [process, *process.parents()], [])
+    return [one.pid for one in found]
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """Seconds of processor time of processes and of their children that ended."""
-    total = 0
-    for pid in pids:
-        total += sum(map(int, _stat(pid)[11:15]))
-    return total / TICKS
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat behind the program's name: state, parent, ..."""
-    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-
-
-def _resident(pid: int) -> int:
-    fields = _read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * PAGE if fields else 0
+    """Return the seconds of processor time of processes and of their children that ended."""
+    return sum(_asked(pid, lambda process: sum(process.cpu_times()[:4]), 0.0) for pid in pids)
 
 
 def data_of(pid: int) -> int:
-    """Bytes of a process's own data, those asked for and not used yet among them, and of what it shares with others."""
-    fields = _read(f"/proc/{pid}/statm").split()
-    return (int(fields[5]) + int(fields[2])) * PAGE if fields else 0
+    """Return the bytes of a process's own data, used yet or not, and of what it shares with others."""
+    return _asked(pid, lambda process: process.memory_info().data + process.memory_info().shared, 0)
+
+
+def _resident(pid: int) -> int:
+    return _asked(pid, lambda process: process.memory_info().rss, 0)
 
 
 def _proportional(pid: int) -> int:
-    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return _resident(pid)
+    return _asked(pid, lambda process: process.memory_full_info().pss, 0) or _resident(pid)
+
+
+def _asked(pid: int, question: Callable[[psutil.Process], Known], otherwise: Known) -> Known:
+    """Return what is known of a process, or `otherwise` where it has ended."""
+    try:
+        return question(psutil.Process(pid))
+    except (psutil.Error, OSError):
+        return otherwise
 
 
 def _inside(folder: str) -> tuple[list[str], list[str]]:
@@ -201,28 +180,14 @@ def _deleted(pids: Iterable[int]) -> dict[tuple[int, int], int]:
     """Bytes of the files without a name that processes hold open, by device and inode."""
     found: dict[tuple[int, int], int] = {}
     for pid in pids:
-        for name in _names(f"/proc/{pid}/fd"):
+        for path in _inside(f"/proc/{pid}/fd")[1]:  # links, and psutil lists none of those to deleted files
             try:
-                about = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116, a hot loop
+                about = os.stat(path)  # noqa: PTH116, a hot loop
             except OSError:
                 continue
             if about.st_nlink == 0 and stat.S_ISREG(about.st_mode):
                 found[about.st_dev, about.st_ino] = about.st_blocks * 512
     return found
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208, strings are what is wanted
-    except OSError:
-        return []
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def in_words(count: float) -> str:

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import msgspec
+import psutil
 
 from course.grading.kernels.protocol import Line, Order
-from course.grading.kernels.resource_watch import Excess, Watch, all_processes, descendants
+from course.grading.kernels.resource_watch import Excess, Watch, descendants
 from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.apply import confine
 
@@ -79,8 +80,8 @@ class Supervisor:
         self.holder, init = _hold(order)
         _join(init)
         os.chdir("/")
-        present = set(all_processes())
-        return lambda: all_processes(but=present)
+        present = set(psutil.pids())
+        return lambda: set(psutil.pids()) - present
 
     def _fork(self, order: Order) -> int:
         """The process that becomes the kernel."""

@@ -4,14 +4,15 @@ It is never a fork of a grader, and what it has imported is what students may se
 tests. Until it forks it has one thread and runs no tensor operation that uses several, no event loop, and asks no
 accelerator whether it is there: none of these survives a fork.
 
-Started as `python -m course.grading.kernels.zygote FOLDER`, or forked as said in `zygote_fork.py`: it listens on the
-socket `zygote` in the folder as soon as it is ready, and ends when nobody holds the lifeline there any more. The folder
-is removed then, as whoever made it may have been killed.
+Started as `python -m course.grading.kernels.zygote FOLDER`, it listens on the socket `zygote` in the folder as soon as
+it is ready, and ends when nobody holds the lifeline there any more. The folder is removed then, because the process
+that made it may have been killed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pkgutil
 import select
@@ -29,8 +30,9 @@ from course.grading.kernels.environment import keep_fonts
 from course.grading.kernels.protocol import Line
 from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Supervisor
-from course.grading.kernels.zygote_fork import LIFELINE, SOCKET, close_others
-from course.grading.machine.lasting_imports import exempt_from_gc
+
+SOCKET, LIFELINE, LOG = "zygote", "lifeline", "log"
+"""Where in its folder a zygote listens, a pipe that falls silent when it is to end, and a file with its last words."""
 
 LIBRARIES = (
     "faulthandler",
@@ -71,13 +73,15 @@ def warm_up() -> None:
 
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
     training = () if os.environ.get("COURSE_FIT_POLICY") == "checkpoint" else TRAINING
-    with exempt_from_gc():
-        for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
-            with contextlib.suppress(ImportError):
-                import_module(name)
-        _ready_to_draw()
-        if threading.active_count() > 1:
-            raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
+    gc.disable()  # to look through all that comes again and again takes a tenth of the time of importing
+    for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
+        with contextlib.suppress(ImportError):
+            import_module(name)
+    _ready_to_draw()
+    if threading.active_count() > 1:
+        raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
+    gc.freeze()  # each fork would copy the pages of all objects that its collector looks at
+    gc.enable()
 
 
 def _ready_to_draw() -> None:
@@ -125,11 +129,17 @@ def _become_supervisor(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        close_others(connection.fileno())  # the lock that tells that the zygote lives is none of the supervisor's
+        _close_others(connection.fileno())  # the lock that tells that the zygote lives is none of the supervisor's
         Supervisor(Line(connection), become_kernel).serve()
         status = 0
     finally:
         os._exit(status)
+
+
+def _close_others(kept: int) -> None:
+    """Close all descriptors but the three standard ones and `kept`."""
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _public_modules(package: str) -> list[str]:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,13 +22,16 @@ import course
 from course.grading.kernels.environment import matplotlib_folder
 from course.grading.kernels.protocol import Line, Order
 from course.grading.kernels.resource_watch import Excess
-from course.grading.kernels.zygote_fork import ALIVE, LIFELINE, LOG, SOCKET, Forked, is_free, order
+from course.grading.kernels.zygote import LIFELINE, LOG, SOCKET
 
 if sys.platform != "win32":
     import fcntl
 
 PATIENCE = 60.0
 """Seconds a zygote may take to import everything, and a supervisor to answer."""
+
+ALIVE = "alive"
+"""A file in a zygote's folder, locked as long as it lives: who shares it did not start it, and must know."""
 
 
 class NoKernel(Exception):
@@ -107,18 +110,14 @@ class ZygoteClient:
     def __init__(self, address: str, environment: Mapping[str, str]) -> None:
         self.address, self.environment = address, environment
         self.key = key_of(environment)
-        self.process: subprocess.Popen[bytes] | Forked | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._lifeline: BinaryIO | None = None
 
     @classmethod
-    def begin(cls, environment: Mapping[str, str], begin_server: Callable[[], None] | None = None) -> ZygoteClient:
-        """Start a zygote for kernels with such an environment; it ends with this process.
-
-        Args:
-            begin_server: begins the server of a class's workers, which forks the zygote; else it is a program.
-        """
+    def begin(cls, environment: Mapping[str, str]) -> ZygoteClient:
+        """Start a zygote for kernels with such an environment; it ends with this process."""
         client = cls(str(Path(tempfile.mkdtemp(prefix="zygote-"), SOCKET)), environment)
-        client._begin(begin_server)
+        client._begin()
         return client
 
     def mend(self) -> None:
@@ -127,18 +126,23 @@ class ZygoteClient:
             Path(self.address).unlink()
             self._begin()
 
-    def expect_no_fork(self) -> None:
-        """Start a zygote as a program, should no server have forked the one that was ordered."""
-        if isinstance(self.process, Forked) and self.process.take_back():
-            self._begin()
-
-    def _begin(self, begin_server: Callable[[], None] | None = None) -> None:
+    def _begin(self) -> None:
         folder = Path(self.address).parent
         (folder / LIFELINE).unlink(missing_ok=True)
         os.mkfifo(folder / LIFELINE, 0o600)
         self._lifeline = os.fdopen(os.open(folder / LIFELINE, os.O_RDWR | os.O_NONBLOCK), "r+b", buffering=0)
-        environment = _at_home(self.environment, folder)
-        self.process = order(folder, environment, begin_server) if begin_server else _program(folder, environment)
+        with (folder / LOG).open("wb") as log, (folder / ALIVE).open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "course.grading.kernels.zygote", str(folder)],
+                env=_at_home(self.environment, folder),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=[lock.fileno()],
+                start_new_session=True,
+            )
 
     @property
     def gone(self) -> bool:
@@ -194,20 +198,16 @@ class ZygoteClient:
         return ""
 
 
-def _program(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A zygote started anew in a folder of its own."""
-    with (folder / LOG).open("wb") as log, (folder / ALIVE).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
-        return subprocess.Popen(
-            [sys.executable, "-m", "course.grading.kernels.zygote", str(folder)],
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            pass_fds=[lock.fileno()],
-            start_new_session=True,
-        )
+def is_free(lock: Path) -> bool:
+    """Whether no process holds the file `lock` locked; so it is where there is no such file."""
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return not lock.exists()
+    return True
 
 
 VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JUDGE", "COURSE_NUMBER")
@@ -270,16 +270,13 @@ known_zygotes: list[ZygoteClient] = []
 _lock = threading.Lock()
 
 
-def zygote_for(environment: Mapping[str, str], begin_server: Callable[[], None] | None = None) -> ZygoteClient:
-    """This process's client of a zygote for kernels with such an environment; only the last one is kept.
-
-    Where one has to be begun, `begin_server` is what `ZygoteClient.begin` takes.
-    """
+def zygote_for(environment: Mapping[str, str]) -> ZygoteClient:
+    """This process's client of a zygote for kernels with such an environment; only the last one is kept."""
     with _lock:
         lost = bool(known_zygotes) and known_zygotes[-1].gone and not known_zygotes[-1].failed_to_start
         if not known_zygotes or lost or known_zygotes[-1].key != key_of(environment):
             close_all()
-            known_zygotes.append(ZygoteClient.begin(environment, begin_server))
+            known_zygotes.append(ZygoteClient.begin(environment))
         return known_zygotes[-1]
 
 

@@ -1,1 +1,1 @@
-"""Everything that nbgrader calls, and that calls nbgrader's applications."""
+"""Connect the course to nbgrader: plugins and steps that nbgrader calls, and patches of its applications."""

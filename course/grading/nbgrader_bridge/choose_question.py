@@ -1,4 +1,4 @@
-"""The step our course adds to nbgrader's making of a release: the written question that `course.toml` chooses."""
+"""Define the release step that puts in the written question chosen in `course.toml`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from course.grading.cells import grade_id
 from course.syllabus import topic_in
 
 _HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
-"""The heading above a written question, and all below it."""
+"""The heading above a written question, and all text below the heading."""
 
 
 class ChooseQuestion(NbGraderPreprocessor):
-    """Asks the chosen question above the cell for its answer, below the heading that stands there."""
+    """A step of making a release: it puts the chosen question under the heading above its answer cell."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Exchange the text of the question, unless the class gets the first one, or the assignment is no topic."""
+        """Replace the question's text, unless the class gets the first question or the assignment is no topic."""
         topic = topic_in(resources["nbgrader"]["assignment"])
         if topic is not None and topic.question > 1:
-            from course.hidden import other_question  # only here, as it imports torch, which grading does not wait for
+            from course.hidden import other_question  # imported late because it loads torch, which is slow
 
             question = other_question(topic)
             assert question is not None

@@ -1,4 +1,4 @@
-"""A course's nbgrader_config.py: read, with its faults told in a sentence."""
+"""Read a course's nbgrader_config.py and report its faults in one sentence."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NAME = "nbgrader_config.py"
 
 
 def stop_at_faults() -> None:
-    """Make nbgrader stop where the rest of its configuration fails, instead of going on with settings of its own.
+    """Make nbgrader stop when its configuration file fails, instead of continuing with default settings.
 
-    Those know no sandbox. nbgrader has no setting for that by the time it reads the file, but it logs the fault.
+    The defaults have no sandbox. nbgrader has no setting for this when it reads the file, but it logs the fault.
     """
     from traitlets.log import get_logger
 
@@ -34,7 +34,7 @@ def _stop(record: logging.LogRecord) -> bool:
 
 
 def fault_of(error: BaseException) -> str:
-    """Where a configuration failed and how, in a line."""
+    """Return where a configuration failed and how, in one line."""
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(NAME)]
     if isinstance(error, SyntaxError):
         return f"{NAME}, line {error.lineno}: {error.msg}"
@@ -43,10 +43,10 @@ def fault_of(error: BaseException) -> str:
 
 
 def misspelt(config: Config, text: str) -> str:
-    """Which setting of the configuration written in `text` nobody reads, in a line; nothing where all are read.
+    """Return one line about a setting in the configuration `text` that no class reads, or "" if every setting is read.
 
-    traitlets only logs such a setting, and not before somebody is graded without it. Told are those of our own classes
-    and those that are nearly right: another program's are none of our business.
+    traitlets only logs such a setting, and only after grading without it. Reported are unknown settings of our classes,
+    and near misses of other known names. Other programs' settings are ignored.
     """
     classes = _configurable()
     for section, settings in config.items():
@@ -73,9 +73,9 @@ def _place(setting: str, text: str) -> str:
 
 
 def _configurable() -> dict[str, tuple[set[str], bool]]:
-    """The settings there are, by the names of the classes they may be set at, and whether such a class is ours.
+    """Return the settings of each configurable class by class name, and whether the class belongs to this package.
 
-    What is set at a class holds for those that are made of it, with settings of their own.
+    A setting of a base class also holds for its subclasses, so a base class gets their settings, too.
     """
     from traitlets.config import Configurable
 
@@ -105,10 +105,10 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
 
 
 def load_config(root: Path) -> Config:
-    """The course's nbgrader_config.py, as nbgrader itself would read it.
+    """Return the course's nbgrader_config.py, loaded the way nbgrader loads it.
 
     Raises:
-        Problem: it cannot be read, or sets what there is not.
+        Problem: the file cannot be read, or sets a class or setting that does not exist.
     """
     from traitlets.config.loader import PyFileConfigLoader
 

@@ -1,4 +1,4 @@
-"""All that a course's `nbgrader_config.py` says, in one call."""
+"""Configure nbgrader for a course, in one call from its `nbgrader_config.py`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from course.grading.problem import Problem
 
 
 def configure_course(c: Any, config_file: str) -> None:
-    """Configure nbgrader for the course in whose folder `config_file` lies, and build its notebooks.
+    """Configure nbgrader for the course whose folder holds `config_file`, and build its notebooks.
 
-    What an instructor's file says below this call has the last word.
+    Settings that an instructor's file makes after this call override it.
     """
     root = Path(config_file).resolve().parent
     share_with_group(root)
-    c.CourseDirectory.groupshared = is_shared(root)  # nbgrader sets the rights of what it writes
-    # nbgrader starts `alembic` by name when it makes a gradebook, and finds it even where no environment is activated.
+    c.CourseDirectory.groupshared = is_shared(root)  # nbgrader then sets group permissions on its files
+    # nbgrader starts `alembic` by name when it makes a gradebook. It must be on PATH without an activated environment.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     _place(c, root)
-    # What `course submit` packs: `zip_collect` takes student and time from the zip's name, and every file in it.
+    # The zips of `course submit`: `zip_collect` takes student and time from the name, and collects every file inside.
     c.FileNameCollectorPlugin.named_regexp = ARCHIVE
     # Releases are committed, so nbgrader finds them and would skip them while its gradebook is still empty.
     c.GenerateAssignment.force = True
-    # Points given by hand and moved due dates change the gradebook alone: pages made before are made anew.
+    # Manual grades and moved due dates change only the gradebook, so existing pages are generated again.
     c.GenerateFeedback.force = True
     configure(c, root)
     try:
@@ -41,13 +41,13 @@ def configure_course(c: Any, config_file: str) -> None:
 
 
 def _place(c: Any, root: Path) -> None:
-    """Say where things are: sources are the .py files in solutions/, and notebooks are built beside them."""
+    """Set the course's folders: sources are the .py files in solutions/, and notebooks are built beside them."""
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.source_directory = "solutions"
     c.CourseDirectory.release_directory = "assignments"
     # A second process that writes waits for its turn instead of failing with "database is locked".
     c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
-    # Running a solved notebook in place leaves its trained weights there: they are nobody else's.
+    # Running a solved notebook in place leaves trained weights there, which do not belong in a release.
     c.CourseDirectory.ignore = [
         ".ipynb_checkpoints",
         "*.pyc",

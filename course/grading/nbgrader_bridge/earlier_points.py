@@ -1,4 +1,4 @@
-"""The points of graded work, kept before newer work takes its place in the gradebook."""
+"""Note the points of graded work before newer work replaces them in the gradebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.grading.intake.attempts import note_points
 
 
 def keep_points(coursedir: Any, topic: str, student: str) -> None:
-    """Note what a student's graded work has in the gradebook, for `course attempts`; there need not be any."""
+    """Note the points of a student's graded work, if it has any, for `course attempts`."""
     place = Path(coursedir.format_path(coursedir.autograded_directory, student, topic), f"{topic}.ipynb")
     try:
         submission = json.loads(place.read_text("utf-8"))["metadata"][METADATA]["submission"]

@@ -1,4 +1,4 @@
-"""Extensions of `course.toml`, kept where nbgrader keeps them: as the extension of a submission in its gradebook."""
+"""Copy the extensions of `course.toml` to the submissions in nbgrader's gradebook."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from course.files import write_atomically
 from course.syllabus import OUTLINE
 
 GIVEN = Path(".course", "extensions.json")
-"""The seconds that `course.toml` gave, by topic and student: those are taken back with their line, and no others."""
+"""The seconds that `course.toml` gave, by topic and student. Only these are taken back when their line is deleted."""
 
 
 def give_extension(submission: Any) -> None:
-    """Give a submission of the gradebook the extension that `course.toml` names, or take back one it named before.
+    """Set a gradebook submission's extension to that of `course.toml`, or remove one that `course.toml` set before.
 
-    An extension that somebody granted in nbgrader stays where `course.toml` says nothing of the student.
+    An extension that somebody granted in nbgrader stays if `course.toml` does not name the student.
     """
     if OUTLINE is None or OUTLINE.carried:
         return
@@ -25,7 +25,7 @@ def give_extension(submission: Any) -> None:
     kept = _read(OUTLINE.path.parent / GIVEN)
     before = kept.get(topic, {}).get(student)
     now = OUTLINE.extended(topic).get(student)
-    if submission.assignment.duedate is None:  # from which nbgrader would count
+    if submission.assignment.duedate is None:  # nbgrader counts an extension from the due date
         now = None
     if now is not None:
         submission.extension = now

@@ -1,4 +1,4 @@
-"""What the feedback page shows: which work was graded, and the message, not the code, of a failed test."""
+"""Fill the feedback page: notes on which work was graded, and messages of failed tests without the tests' code."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ DARK = """
 @media screen and (prefers-color-scheme: dark) {
   html { background: #fff; filter: invert(.92) hue-rotate(180deg); }
   img { filter: invert(1) hue-rotate(180deg); }
+  img.course-picture { filter: brightness(1.3) invert(1) hue-rotate(180deg); }
 }
 """
-"""A page of nbgrader's in the dark, whose style and students' own outputs know only light colours: all are inverted.
+"""The dark style: colours are inverted, because nbgrader's style and students' outputs know only light ones.
 
-Pictures are inverted twice, and stay as they are.
+Pictures are inverted twice, so they keep their colours. The course's own are made brighter, as on every dark page.
 """
 
 READABLE = """
+img { height: auto; max-width: 100%; }
 a { text-decoration: underline !important; color: #23527c !important; }
 .panel-primary > .panel-heading { background-color: #285e8e !important; }
 .panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; }
@@ -50,24 +52,24 @@ code { overflow-wrap: anywhere; }
   .container, .panel-body, #notebook-container { padding: 5px !important; }
 }
 """
-"""nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA).
+"""The style added to nbgrader's page: underlined links, sufficient contrast, and wrapped lines (WCAG AA).
 
-The marks behind headings, which a notebook shows under the mouse alone, stay out of sight.
+The anchor links behind headings, which a notebook shows on hover only, stay hidden.
 """
 
 
 NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}{1}"; }}"""
-"""At the top of its page nbgrader calls each exercise "Test cell": its name comes after that."""
+"""The style that adds an exercise's name to its link at the page's top, where nbgrader shows only "Test cell"."""
 
 OPEN = ", not graded yet"
-"""After the name of what nobody has graded, which nbgrader's page shows with 0 points, or with those of the tests."""
+"""The note after the name of an ungraded exercise, for which nbgrader shows 0 points or only those of its tests."""
 
 
 class Readable(NbGraderPreprocessor):
-    """For feedback: what nbgrader's own style lacks, added to it."""
+    """A feedback step that adds the styles of this module to nbgrader's page."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Add the style to the page's others."""
+        """Add the styles to the page's other styles."""
         about = resources["nbgrader"]
         scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
         given = scores.cells if scores else {}
@@ -83,15 +85,15 @@ class Readable(NbGraderPreprocessor):
 
 
 class SubmissionNotes(NbGraderPreprocessor):
-    """For feedback: at the top, which cells and which file were graded where more than one could be meant."""
+    """A feedback step that notes at the top which cells and which file were graded, where several were candidates."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Add the notes above the first cell of `nb`."""
+        """Insert the notes above the first cell of `nb`."""
         about, coursedir = resources["nbgrader"], CourseDirectory(config=self.config)
         folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
         path = Path(folder, f"{about['notebook']}.ipynb")
         notes = list(notes_in(nb.cells))
-        with suppress(Problem, OSError):  # moved away, or replaced by what cannot be graded
+        with suppress(Problem, OSError):  # moved away, or replaced by a file that cannot be graded
             notes += notes_on_work(path, read_document(path))
         if notes:
             text = "\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes)
@@ -103,15 +105,15 @@ class SubmissionNotes(NbGraderPreprocessor):
 
 
 def _as_plain_text(text: str) -> str:
-    """Text that a notebook's Markdown shows as it is."""
+    """Return `text` escaped, so that Markdown shows it literally."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 class TrimHiddenTests(NbGraderPreprocessor):
-    """For feedback: the outputs of test cells with hidden tests do not tell what those were.
+    """A feedback step that removes hidden tests from the outputs of test cells.
 
-    A traceback quotes the lines around a failing assertion, so it is cut to one line; the message of a hidden
-    assertion goes too.
+    A traceback quotes the lines around a failing assertion, so it is cut to one line. The message of a hidden
+    assertion is removed, too.
     """
 
     begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
@@ -134,7 +136,7 @@ class TrimHiddenTests(NbGraderPreprocessor):
         output.traceback = [message]
 
     def _failed_in_sight(self, output: NotebookNode, source: str) -> bool:
-        """Whether the line the traceback points at stands outside the hidden tests."""
+        """Return whether the line that the traceback points at stands outside the hidden tests."""
         text = strip_ansi("\n".join(output.traceback))
         pointed = [int(number) for number in re.findall(r"^-+> (\d+) ", text, re.MULTILINE)]
         lines = source.split("\n")

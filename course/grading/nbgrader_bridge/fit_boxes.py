@@ -1,4 +1,4 @@
-"""The step our course adds to nbgrader's making of a release: boxes that suit the topics of the class."""
+"""Define the release step that fits topic-dependent text boxes to the topics of the class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.syllabus import TOPICS
 
 
 class FitBoxes(NbGraderPreprocessor):
-    """Keeps of the boxes that depend on topics those for this class, and drops a cell of which nothing is left."""
+    """A step of making a release: it keeps only the text boxes for this class's topics, and drops cells left empty."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Fit every Markdown cell that is not graded."""

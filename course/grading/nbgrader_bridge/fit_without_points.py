@@ -1,4 +1,4 @@
-"""The step our course adds to nbgrader's making of a release: exercises without points are optional, or leave."""
+"""Define the release step that marks exercises without points as optional, or removes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.syllabus import topic_in
 
 
 class FitWithoutPoints(NbGraderPreprocessor):
-    """Takes out the exercises that the course drops, and marks the others without points as optional."""
+    """A step of making a release: it removes the exercises that the course drops, and marks others without points."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Change the notebook of a topic."""

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw and screen readers read without a script, a font or a network."""
+"""Convert formulas to MathML, which browsers and screen readers support without a script, a font or a network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from latex2mathml.converter import convert_to_element
 
 LONGEST = 5000
-"""Characters of TeX that are drawn; what is longer is shown as it is."""
+"""The most characters of TeX that are converted; longer formulas are shown as TeX."""
 
 ATTRIBUTES = frozenset(
     {
@@ -22,10 +22,10 @@ ATTRIBUTES = frozenset(
         *("symmetric", "voffset", "width", "xmlns"),
     }
 )
-"""What an element may say: no colours, which may not stand out, no links, no styles."""
+"""The attributes that a MathML element may keep: no colours (for contrast), no links, no styles."""
 
 _ACTIVE = re.compile(r"\\\s*(href|url|require|class|cssId|style|data|mmlToken|html[A-Z]\w*)(?![a-z])", re.IGNORECASE)
-"""Commands of formulas that become links, styles and names of the page."""
+"""TeX commands that would create links, styles or names in the page."""
 
 _IN_TEX = re.compile(
     r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>.+?)\$|\\\[(?P<bracket>.+?)\\\]|\\\((?P<round>.+?)\\\)"
@@ -36,19 +36,19 @@ _TAG = re.compile(r'<[^<>"]*(?:"[^"]*"[^<>"]*)*>')
 
 
 def without_commands(tex: str) -> str:
-    """TeX in which nothing is a link, a style or a name of the page."""
+    """Return TeX without commands that create links, styles or names in the page."""
     return _ACTIVE.sub(r"\\mathrm{\1}", tex)
 
 
 @lru_cache(maxsize=2048)
 def mathml(tex: str, *, display: bool) -> str:
-    """A formula as HTML: a `<math>` with the TeX as its text, or the TeX itself where it cannot be drawn."""
+    """Return a formula as a `<math>` element with its TeX as alternative text, or as TeX if conversion fails."""
     tex = without_commands(tex.strip())
     try:
         if len(tex) > LONGEST:
             raise ValueError
         root = convert_to_element(tex, display="block" if display else "inline")
-    except Exception:  # noqa: BLE001 - half a dozen kinds of it, by what a student wrote
+    except Exception:  # noqa: BLE001 - its type depends on the student's TeX
         mark = "$$" if display else "$"
         return f"<code>{escape(f'{mark}{tex}{mark}')}</code>"
     for element in root.iter():
@@ -61,7 +61,7 @@ def mathml(tex: str, *, display: bool) -> str:
 
 
 def drawn_tex(text: str) -> str:
-    """An output of the kind `text/latex` as HTML: its formulas as MathML, the rest as text."""
+    """Return an output of type `text/latex` as HTML, with its formulas as MathML and the rest as escaped text."""
     parts, end = [], 0
     for found in _IN_TEX.finditer(text):
         tex = next(filter(None, found.groups()))
@@ -71,19 +71,19 @@ def drawn_tex(text: str) -> str:
 
 
 class Formulas:
-    """The formulas of one text, with a mark for each that nobody can guess while the rest of the text is cleaned."""
+    """The formulas of one text, replaced by unguessable placeholders while the rest of the text is cleaned."""
 
     def __init__(self) -> None:
         self._mark = f"formula{token_hex(8)}n"
         self._found: list[tuple[str, bool]] = []
 
     def keep(self, tex: str, *, display: bool) -> str:
-        """Keep a formula, and return what stands for it."""
+        """Keep a formula, and return its placeholder."""
         self._found.append((tex, display))
         return f"{self._mark}{len(self._found) - 1}e"
 
     def put_back(self, html: str) -> str:
-        """HTML with its formulas drawn; within a tag, such as in a picture's `alt`, they stay TeX."""
+        """Return HTML with its placeholders replaced by MathML; within a tag, such as in a picture's `alt`, by TeX."""
         if not self._found:
             return html
         parts, end = [], 0

@@ -1,4 +1,4 @@
-"""What a class was given: the texts of a notebook's cells that hold no answer."""
+"""Read the texts that a class was given: cells of the source and of the release that hold no answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course.grading.intake.answers_elsewhere import given_sources
 
 
 def texts_given_out(config: Any, assignment: str, notebook: str) -> frozenset[str]:
-    """The texts of a notebook's source and of its release, into whose texts the class's topics are written."""
+    """Return the cell texts of a notebook's source and of its release, which is fitted to the class's topics."""
     coursedir = CourseDirectory(config=config)
     steps = coursedir.source_directory, coursedir.release_directory
     folders = (Path(coursedir.format_path(step, ".", assignment)) for step in steps)

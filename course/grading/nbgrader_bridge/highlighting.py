@@ -1,6 +1,6 @@
-"""Coloured code, made once for all pages that show it, and kept out of the passes over a whole page.
+"""Highlight code once for all pages that show it, and skip it when nbconvert parses a whole page.
 
-nbconvert parses each finished page into a tree and writes it anew. Most tags of a page are those of coloured code, and
+nbconvert parses each finished page into a tree and writes it again. Most tags of a page belong to highlighted code, and
 most cells of a class's notebooks are the same.
 """
 
@@ -14,13 +14,13 @@ from typing import Any
 from nbconvert.filters import Highlight2HTML
 
 KEPT, LONGEST = 1000, 20_000
-"""Cells whose coloured code is kept, and the characters of the longest of them."""
+"""The number of cells whose highlighted code is cached, and the most characters that a cached cell has."""
 
 
 class SetAside:
-    """nbconvert's filter for the code of one page, which leaves an element that nobody can guess in place of each cell.
+    """A filter for nbconvert that replaces each code cell of one page with an unguessable placeholder element.
 
-    `put_back` exchanges these once nbconvert has parsed and written the page.
+    `put_back` replaces the placeholders with code once nbconvert has parsed and written the page.
     """
 
     def __init__(self, highlight: Highlight2HTML) -> None:
@@ -28,7 +28,7 @@ class SetAside:
         self._found: list[str] = []
 
     def __call__(self, source: str, language: str | None = None, metadata: Any = None) -> str:
-        """Colour the code, and return what stands for it."""
+        """Highlight the code, keep it, and return its placeholder."""
         language = language or self._highlight.pygments_lexer
         is_usual = "magics_language" not in (metadata or {}) and not self._highlight.extra_formatter_options
         if not is_usual or not re.fullmatch(r"[\w-]+", language, re.ASCII):
@@ -38,7 +38,7 @@ class SetAside:
         return f"{self._element(len(self._found) - 1)}\n"
 
     def put_back(self, page: str) -> str | None:
-        """Return the page with its code, or None where a template did not leave each element as it was."""
+        """Return the page with its code, or None if a template changed a placeholder."""
         parts = []
         for number, code in enumerate(self._found):
             before, element, page = page.partition(self._element(number))
@@ -53,6 +53,6 @@ class SetAside:
 
 @lru_cache(maxsize=KEPT)
 def _coloured(source: str, language: str) -> str:
-    """Code as nbconvert colours it and writes it once it has parsed it, without the line break at its end."""
+    """Return highlighted code as nbconvert writes it after parsing the page, without the final line break."""
     html = Highlight2HTML(pygments_lexer=language)(source).removesuffix("\n")
     return html.replace('class=" highlight ', 'class="highlight ', 1).replace("&quot;", '"').replace("&#39;", "'")

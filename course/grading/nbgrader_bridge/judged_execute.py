@@ -1,4 +1,4 @@
-"""The step of autograding that executes a notebook and lets the judge decide, outside the student's process."""
+"""Define the step of autograding that executes a notebook and judges it outside the student's process."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from course.grading.sandbox.spec import MEGABYTE, Allowance
 from course.syllabus import FOLLOW_THROUGH, TOPICS
 
 SEEDS = 16
-"""Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
+"""The number of seeds for hidden cases in a class: neighbours rarely share one, and each is computed only once."""
 
 UNSEEN = ["timestamp.txt", "*_feedback", "._*", *sorted(OF_SYSTEMS)]
-"""Files that the kernel does not see: nbgrader's own, and those that systems put among a person's."""
+"""Files that are hidden from the kernel: nbgrader's own, and those that operating systems add."""
 
 _handed: dict[str, Outcome] = {}
-"""By the digests of their tasks, outcomes that whoever runs nbgrader's steps in this process has made already."""
+"""Outcomes handed over within this process, by task digest; see `handed_over`."""
 
 
 @contextmanager
 def handed_over(task: Task, outcome: Outcome) -> Iterator[None]:
-    """Let the step find the outcome of `task` within the block, without executing or reading anything."""
+    """Let `JudgedExecute` use `outcome` for `task` within the block, without executing or reading anything."""
     digest = task.digest()
     _handed[digest] = outcome
     try:
@@ -52,9 +52,9 @@ def handed_over(task: Task, outcome: Outcome) -> Iterator[None]:
 
 
 class JudgedExecute(Execute):
-    """Executes a notebook under the judge: takes a stored outcome of the same task, or executes it now.
+    """A step that executes a notebook under the judge, or takes a stored outcome of the same task.
 
-    Its traits are those of nbgrader's `Execute`, whose settings (`c.Execute.timeout`, `--no-execute`) apply to it.
+    Its traits include those of nbgrader's `Execute`, so `c.Execute.timeout` and `--no-execute` apply to it.
     """
 
     results = Unicode("", config=True, help="Folder where results are kept, by the digests of their tasks.")
@@ -81,10 +81,10 @@ class JudgedExecute(Execute):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.
+        """Execute and judge `nb`, and write the files that the student's code wrote to the notebook's folder.
 
         Raises:
-            RuntimeError: the grading machine could not execute it.
+            RuntimeError: the grading machine could not execute the notebook.
         """
         folder = Path(resources["metadata"]["path"])
         task = self.task(nb, resources, read_files(folder))
@@ -95,7 +95,7 @@ class JudgedExecute(Execute):
         return executed_notebook(task, outcome, nb.cells, _arrival(resources.get("nbgrader", {}))), resources
 
     def task(self, nb: NotebookNode, resources: dict[str, Any], files: dict[str, bytes]) -> Task:
-        """What is to be executed: `nb` with `files` beside it but for those to `ignore`, and all that decides it."""
+        """Return the task to execute: `nb`, the `files` beside it without those to `ignore`, and the settings."""
         about = resources.get("nbgrader", {})
         return Task(
             name=about.get("notebook", "notebook"),
@@ -113,11 +113,11 @@ class JudgedExecute(Execute):
         )
 
     def store(self) -> Store | None:
-        """Where results are kept, if anywhere."""
+        """Return the store of results, or None if `results` is not set."""
         return Store(Path(self.results)) if self.results else None
 
     def _given_out(self, about: dict[str, Any]) -> frozenset[str]:
-        """The sources of the plain code cells of one of the course's own notebooks as it was given out."""
+        """Return the sources of a released notebook's plain code cells, or an empty set for an unknown notebook."""
         name = about.get("notebook", "")
         if not _is_ours(name):
             return frozenset()
@@ -143,7 +143,7 @@ class JudgedExecute(Execute):
         return replace(limits, cells=asked)
 
     def seed_of(self, about: dict[str, Any]) -> int:
-        """One of `SEEDS` numbers, by class secret and submission."""
+        """Return one of `SEEDS` seeds, chosen by class secret and submission."""
         secret = self.secret or class_secret(about.get("db_url", ""))
 
         def number(*parts: str) -> int:
@@ -166,13 +166,13 @@ class JudgedExecute(Execute):
 
 
 def _unless_endless(seconds: float | None) -> float | None:
-    """A cell's time, and `None` for all the ways nbclient knows to set no limit."""
+    """Return a cell's time limit in seconds, or None for every value that means "no limit" to nbclient."""
     return seconds if seconds is not None and seconds > 0 else None
 
 
 @cache
 def plain_sources(path: Path, _changed: int) -> frozenset[str]:
-    """The sources of a notebook's code cells that are no exercise; `_changed` is when the file last was."""
+    """Return the sources of a notebook's code cells outside exercises; `_changed`, its mtime, is a cache key."""
     cells = read_notebook(path.read_bytes()).cells
     return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 
@@ -190,28 +190,27 @@ PASSED_ON = (
     "record_timing",
     "coalesce_streams",
 )
-"""Traits of `Execute` that go with a task, being plain values."""
+"""Traits of `Execute` that are plain values and go into a task."""
 
 
 def _arrival(about: dict[str, Any]) -> str:
-    """When the work came and by what rule it is late, as the gradebook has it by now."""
+    """Return when the work arrived and by what rule it is late, as in the gradebook, or "" without a gradebook."""
     if not about.get("db_url"):
         return ""
     return arrival(about["db_url"], about.get("assignment", ""), about.get("student", ""))
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a notebook is of a topic of this course, and not of an instructor's own or of an ordinary course."""
+    """Return whether a notebook is a topic that this package ships, not an instructor's own."""
     return any(name == topic.folder and not topic.own for topic in TOPICS)
 
 
 def executed_notebook(task: Task, outcome: Outcome, cells: Sequence[Mapping[str, Any]], arrived: str) -> NotebookNode:
-    """The notebook of an outcome, scored by the course's settings, which keeps what it was graded from.
+    """Return an outcome's notebook, scored by the course's settings, with the digests of the graded task and work.
 
     Args:
-        cells: those of the sanitised notebook, for their ids: a stored outcome may come from a reading of it that drew
-            others.
-        arrived: when the work came and by what rule it is late, as `scores.arrival` says it.
+        cells: the sanitised notebook's, for their ids, because a stored outcome may come from a reading with other ids.
+        arrived: when the work arrived and by what rule it is late, as returned by `scores.arrival`.
     """
     executed = read_notebook(outcome.notebook)
     for done, cell in zip(executed.cells, cells):

@@ -1,4 +1,4 @@
-"""What late work loses, as nbgrader's plugin: by the policy in the instructor's `course.toml`."""
+"""Compute late penalties by the policy in the instructor's `course.toml`, as a plugin for nbgrader."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from course.syllabus import OUTLINE
 
 
 class LatePolicy(BasePlugin):
-    """nbgrader asks for the penalty of each late notebook, and takes it from its score."""
+    """A plugin that nbgrader asks for the penalty of each late notebook."""
 
     @property
     def late(self) -> Late:
-        """The policy of this course."""
+        """Return the late policy of this course."""
         return OUTLINE.late if OUTLINE is not None else Late()
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """The points that `score` loses when it came so many seconds after the due date of the gradebook."""
+        """Return the points that `score` loses for being `total_seconds_late`, or None for no penalty."""
         return self.late.penalty(score, total_seconds_late) or None
 
 
 class KeepLatePenalties(AssignLatePenalties):
-    """nbgrader's `AssignLatePenalties`, but without a rule for penalties those given by hand stay."""
+    """nbgrader's `AssignLatePenalties`, except that without a penalty rule, manual penalties stay."""
 
     def has_rule(self) -> bool:
-        """Whether `c.AssignLatePenalties.plugin_class`, the plugin's method or `course.toml` names a rule."""
+        """Return whether `c.AssignLatePenalties.plugin_class`, the plugin's method or `course.toml` sets a rule."""
         self.init_plugin()
         rule = self.plugin_inst
         if isinstance(rule, LatePolicy):
@@ -40,9 +40,9 @@ class KeepLatePenalties(AssignLatePenalties):
         return type(rule) is not LateSubmissionPlugin or rule.penalty_method != "none"
 
     def penalty(self, notebook: Any) -> float | None:
-        """The points that a submitted notebook of the gradebook loses by the rule; None where it is in time.
+        """Return the points that a submitted notebook loses by the rule, or None if it is in time.
 
-        The extension that `course.toml` gives is in the gradebook from then on.
+        As a side effect, the extension that `course.toml` gives is written into the gradebook.
         """
         submission = notebook.assignment
         give_extension(submission)
@@ -57,7 +57,7 @@ class KeepLatePenalties(AssignLatePenalties):
         return None if lost is None else self._check_late_penalty(notebook, lost)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Save what the notebook loses by the rule, if there is one."""
+        """Save the penalty of the notebook by the rule, if one is set."""
         if self.has_rule():
             about = resources["nbgrader"]
             with Gradebook(about["db_url"]) as gradebook:

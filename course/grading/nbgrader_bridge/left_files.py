@@ -1,4 +1,4 @@
-"""What `nbgrader zip_collect` does not collect, and why."""
+"""Explain which files `nbgrader zip_collect` does not collect, and why."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from course.grading.intake.untrusted import LARGEST, printable
 from course.syllabus import TOPICS
 
 MOST_TOLD = 20
-"""Files named in a list: more would scroll away."""
+"""The most files that are named for one reason, so that the list fits a screen."""
 
 OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
-"""The endings of archives that are not opened here."""
+"""The endings of archives that are not unpacked here."""
 
 BESIDE = "uploaded beside the student's work. If the notebook needs it, put it beside that in submitted/ yourself"
-"""Of a file whose sender has a notebook or a zip without it."""
+"""The reason for a file whose sender has handed in a notebook or a zip without it."""
 
 TYPED = "the student typed a text on the platform and handed in no file. Ask for the notebook"
-"""Of whom a platform has nothing but such a text."""
+"""The reason for a student of whom the platform has only a typed text."""
 
 
 class LeftFiles:
-    """Files and folders that are not collected, by the reason."""
+    """Files and folders that are not collected, grouped by reason."""
 
     def __init__(self) -> None:
         self._paths: dict[str, dict[Path, None]] = {}
 
     def add(self, reason: str, *paths: Path) -> None:
-        """Leave out these, each once."""
+        """Add paths to those left out for `reason`, each once."""
         self._paths.setdefault(reason, {}).update(dict.fromkeys(paths))
 
     def lines(self, extracted: Path) -> Iterator[str]:
-        """Each reason, and below it the paths from `extracted`; texts that were typed come last."""
+        """Yield each reason, and below it its paths relative to `extracted`; typed texts come last."""
         for reason, paths in sorted(self._paths.items(), key=lambda item: item[0] == TYPED):
             yield f"{reason}:"
             ordered = sorted(paths, key=lambda path: (path.suffix != ".ipynb", path))
@@ -43,7 +43,7 @@ class LeftFiles:
 
 
 def of_another_topic(topic: str, wanted: str) -> str:
-    """Why work on a topic is left out where another one is collected."""
+    """Return why work on `topic` is left out while `wanted` is collected."""
     if topic not in {one.folder for one in TOPICS}:
         return f"work on {topic}, which is no topic of this course. Ask for the work on {wanted}"
     place = f"Put it into downloaded/{topic}/archive/ and collect {topic}"
@@ -51,7 +51,7 @@ def of_another_topic(topic: str, wanted: str) -> str:
 
 
 def unfit_file(path: Path, file: PurePosixPath) -> str:
-    """Why the file at `path`, in its zip `file`, is not collected; nothing where it is."""
+    """Return why the file at `path`, named `file` in its zip, is not collected, or "" if it is collected."""
     if file.name == MANIFEST:
         return ""
     if path.is_file() and path.stat().st_size > LARGEST:

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 
 
 class Said(list[str]):
-    """The messages of nbgrader's errors, and the first exception that it told of and went on."""
+    """The messages of nbgrader's logged errors, and the first exception that was active when one was logged."""
 
     cause: BaseException | None = None
 
 
 @contextmanager
 def quiet() -> Iterator[Said]:
-    """Keep nbgrader's log off the screen and hand over the messages of its errors."""
+    """Keep nbgrader's log off the screen, and yield the list that collects the messages of its errors."""
     from traitlets.log import get_logger
 
     said = Said()
@@ -33,14 +33,14 @@ def quiet() -> Iterator[Said]:
     logger.handlers, logger.propagate = [handler], False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader fills its tables
+            warnings.simplefilter("ignore")  # SQLAlchemy warns of nbgrader's inserts
             yield said
     finally:
         logger.propagate, logger.handlers = before
 
 
 def reason_of(said: Sequence[str], error: BaseException) -> str:
-    """What nbgrader's log says happened: the last line of its traceback, without the exception's name."""
+    """Return what nbgrader's log says happened: the last line of its traceback, without the exception's name."""
     lines = [message.strip().splitlines()[-1] for message in said if message.lstrip().startswith("Traceback")]
     reason = (lines or list(said) or [str(error)])[0].strip()
     return re.sub(r"^[\w.]*(Error|Exception|Problem): ", "", reason)

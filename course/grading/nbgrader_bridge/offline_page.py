@@ -1,6 +1,6 @@
-"""The page of feedback as a file that needs no network, runs no script, and can be read by everybody.
+"""Make the feedback page an accessible file that needs no network and runs no script.
 
-nbgrader's template leaves no place for any of this, so the page it makes is completed here.
+nbgrader's template has no hook for this, so the finished page is changed here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.nbgrader_bridge.highlighting import SetAside
 
-# nbconvert tells all steps of a page which outputs come first. nbgrader's do not say that they may be told, and warn.
+# nbconvert configures the order of outputs for all steps. nbgrader's steps do not declare the setting, and would warn.
 NbGraderPreprocessor.display_data_priority.tag(config=True)
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-"""What a browser may load for the page: what is in it."""
+"""The content security policy: the browser loads nothing from outside the page."""
 
 HEAD = f"""<html lang="{{}}">
 <head>
@@ -33,14 +33,14 @@ _TITLE = re.compile(r"<h4>(.*?)</h4>", re.DOTALL)
 
 
 class FeedbackPage(HTMLExporter):
-    """nbconvert's exporter, whose page is completed by `completed`."""
+    """nbconvert's exporter, whose page is changed by `completed`."""
 
     sets_code_aside = True
-    """Whether coloured code waits elsewhere while nbconvert parses the page."""
+    """Whether placeholders stand for highlighted code while nbconvert parses the page."""
     _aside: SetAside | None = None
 
     def register_filter(self, name: str, jinja_filter: Any) -> Any:
-        """Register a filter for the template; nbconvert's own for code sets it aside."""
+        """Register a filter for the template, with nbconvert's own code filter replaced by `SetAside`."""
         if name == "highlight_code":
             is_usual = type(jinja_filter) is Highlight2HTML and self.sets_code_aside
             self._aside = SetAside(jinja_filter) if is_usual else None
@@ -50,11 +50,11 @@ class FeedbackPage(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Export `nb` as the page and return it with its resources."""
+        """Export `nb` as the page and return the page with its resources."""
         page, about = super().from_notebook_node(nb, resources, **options)
         if self._aside is not None:
             whole = self._aside.put_back(page)
-            if whole is None:  # an instructor's own template does more with code
+            if whole is None:  # an instructor's own template changed a placeholder
                 self.sets_code_aside = False
                 return self.from_notebook_node(nb, resources, **options)
             page = whole
@@ -62,12 +62,12 @@ class FeedbackPage(HTMLExporter):
 
 
 def completed(page: str, language: str = "en") -> str:
-    """The page with its language, landmarks and a heading, and without scripts, fonts and pictures from elsewhere.
+    """Return the page with language, landmarks and a heading, and without scripts, fonts and remote pictures.
 
-    nbconvert's own template puts the notebook into `<main>`. Formulas are MathML, so no script has anything to draw.
+    nbconvert's own template puts the notebook into `<main>`. Formulas are MathML, so no script is needed to draw them.
     """
     head, closing, body = page.partition("</head>")
-    if not closing:  # a template of an instructor's own
+    if not closing:  # an instructor's own template
         return page
     head = _FONT.sub("", _SCRIPT.sub("", head)).replace("<!-- Loading mathjax macro -->", "")
     head = re.sub(r"<html\b[^>]*>\s*<head>", lambda _: HEAD.format(language), head, count=1)

@@ -1,4 +1,4 @@
-"""nbgrader's feedback, one student's page after the other by one converter, which compiles its templates once."""
+"""Write nbgrader's feedback pages with one converter for all students, which compiles its templates once."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from course.grading.machine.faults import Fault, advice_for, stops_all
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 
 PENALTIES = "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties"
-"""The step that counts a student's late penalty anew and saves it."""
+"""The step that computes a student's late penalty again and saves it."""
 
 
 class PageWriter(GenerateFeedback):
-    """nbgrader's converter with a course's configuration, which is handed students one by one.
+    """nbgrader's converter with a course's configuration, which writes one student's page per call.
 
-    A page lies hidden beside its place until it is whole.
+    A page is first written under a hidden name, and renamed when complete.
     """
 
     def __init__(self, config: Any) -> None:
         super().__init__(coursedir=CourseDirectory(config=config), config=config)
         self.force = True
         with quiet():
-            self.start()  # with no notebook yet, it makes the exporter and the writer
+            self.start()  # without a notebook, this only makes the exporter and the writer
 
     def write(self, student: str) -> str:
-        """Write one student's page anew, and return why it could not be written, or nothing.
+        """Write one student's page, and return why it could not be written, or "".
 
         Raises:
-            Fault: it failed by a fault of the machine, as everybody's would.
+            Fault: the machine failed (its disk is full, for example), so every other page would fail, too.
         """
         with quiet() as said, chdir(self.coursedir.root):
             try:
@@ -50,11 +50,11 @@ class PageWriter(GenerateFeedback):
         return ""
 
     def init_notebooks(self) -> None:
-        """Find none: `write` says whose they are."""
+        """Find no notebooks at the start, because `write` finds those of its student."""
         self.assignments = {}
 
     def write_single_notebook(self, output: str, resources: Any) -> None:
-        """Write a page under a hidden name, then put it in its place in one step."""
+        """Write a page under a hidden name, then rename it in one step."""
         about, name = resources["nbgrader"], resources["unique_key"]
         folder = Path(self._format_dest(about["assignment"], about["student"]))
         super().write_single_notebook(output, {**resources, "unique_key": f".{name}"})
@@ -67,14 +67,14 @@ class PageWriter(GenerateFeedback):
 
 
 def for_feedback(config: Any, assignment: str) -> tuple[Any, bool]:
-    """Return a copy of a configuration to write an assignment's pages with, and whether to count penalties before.
+    """Return a copy of `config` for writing an assignment's pages, and whether to compute late penalties beforehand.
 
-    The step that counts late penalties is left out then, because several processes would write to the gradebook at
-    once. Behind a step or a hook of an instructor's own, which may give points, it stays.
+    If true, the copy lacks the step for late penalties, because several processes would write to the gradebook at once.
+    The step stays behind an instructor's own step or hook, which may give points.
     """
     config = deepcopy(config)
     config.CourseDirectory.assignment_id = assignment
-    config.Exporter.optimistic_validation = True  # once a page, and not after each step
+    config.Exporter.optimistic_validation = True  # validate once a page, not after each step
     settings = config.GenerateFeedback
     steps = list(settings.get("preprocessors", ()))
     if settings.get("pre_convert_hook") is not None or steps[:1] != [PENALTIES]:

@@ -1,4 +1,4 @@
-"""Changes to nbgrader's own applications, so that they refuse and keep what ours do."""
+"""Patch nbgrader's own applications, so that they refuse and keep the same things as ours."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from nbgrader.api import Gradebook
 from course.files import share_database
 
 KEYS_OF_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
-"""The files by which nbgrader's exchange hands feedback to the student of a submission."""
+"""The files by which nbgrader's exchange returns feedback to the student of a submission."""
 
 
 def guard_submissions() -> None:
-    """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
+    """Make nbgrader check a submission before it copies the files, which is when it first follows a link.
 
-    A submission with a link or the like in it fails by itself, and the automatic scores of an earlier grading go before
-    a new one starts, so that one that fails leaves none behind. Before its files go, its points are noted for the list
-    of attempts. nbgrader has no hook at these places: the converter's methods are wrapped.
+    A submission with a link or the like fails alone. The automatic scores of an earlier grading are deleted before a
+    new one starts, so a failed grading leaves no old scores. The earlier points are noted for the list of attempts
+    before the files are replaced. nbgrader has no hooks for this, so the converter's methods are wrapped.
     """
     from nbgrader.converters import Autograde
 
@@ -63,9 +63,9 @@ def guard_submissions() -> None:
 
 
 def guard_topics() -> None:
-    """Make nbgrader's own autograding, formgrader's button included, wait its turn while somebody grades the topic.
+    """Make nbgrader's autograding, formgrader's button included, wait while another process grades the topic.
 
-    What it says of a gradebook that fails, that it was recently upgraded, is told as it is. nbgrader has no hook here.
+    nbgrader blames every gradebook error on a recent upgrade; the real error is reported instead. It has no hook here.
     """
     from nbgrader.converters import Autograde
     from nbgrader.converters.base import NbGraderException
@@ -99,9 +99,9 @@ def guard_topics() -> None:
 
 
 def guard_collecting() -> None:
-    """Make `nbgrader zip_collect` decide whose work is whose, keep what it replaces, and end with what it left out.
+    """Make `nbgrader zip_collect` find the owner of each file, keep replaced work, and list what was left out.
 
-    nbgrader has no hook at these places.
+    nbgrader has no hooks for this.
     """
     from nbgrader.apps import ZipCollectApp
 
@@ -125,7 +125,7 @@ def guard_collecting() -> None:
 
 
 def guard_exchange() -> None:
-    """Make `nbgrader collect` keep what it replaces in `submitted/`; nbgrader has no hook here."""
+    """Make `nbgrader collect` keep the work that it replaces in `submitted/`; nbgrader has no hook for this."""
     from nbgrader.exchange.default import ExchangeCollect
 
     copy = ExchangeCollect.copy_files
@@ -159,9 +159,9 @@ def guard_exchange() -> None:
 
 
 def guard_feedback() -> None:
-    """Make `nbgrader release_feedback` pass over work that came without the exchange, and name its students.
+    """Make `nbgrader release_feedback` skip work that was not collected from the exchange, and name its students.
 
-    nbgrader stops at the first of these, and the students after it get nothing. It has no hook here.
+    nbgrader stops at the first such student, so the later ones get nothing. It has no hook for this.
     """
     from nbgrader.exchange.default import ExchangeReleaseFeedback
 
@@ -189,7 +189,7 @@ def guard_feedback() -> None:
 
 
 def share_gradebooks() -> None:
-    """Let graders with logins of their own write one gradebook, where they share its folder; SQLite does not."""
+    """Let graders with separate logins write one gradebook, if they share its folder; SQLite alone does not."""
     from sqlalchemy import event
     from sqlalchemy.engine import Engine
 
@@ -204,9 +204,9 @@ def _share_gradebook(connection: Any, _: Any) -> None:
 
 
 def change_formgrader() -> None:
-    """Make formgrader work without a network, show rubrics and keep who saved what; nbgrader has no hook for these.
+    """Make formgrader work offline, show rubrics and log who saved what; nbgrader has no hook for these.
 
-    Nothing happens outside formgrader's own process.
+    Outside formgrader's own process this does nothing.
     """
     formgrader = sys.modules.get("nbgrader.server_extensions.formgrader.formgrader")
     if formgrader is None or getattr(formgrader.FormgradeExtension, "changed", False):
@@ -225,14 +225,14 @@ def change_formgrader() -> None:
 
         base = webapp.settings["base_url"].rstrip("/")
         webapp.add_handlers(".*$", [(f"{base}{path}", *rest) for path, *rest in HANDLERS])
-        handlers(self, webapp)  # nbgrader's last one answers all other addresses
+        handlers(self, webapp)  # nbgrader's last handler matches all other addresses
 
     extension.init_tornado_settings, extension.init_handlers = init_tornado_settings, init_handlers
     extension.changed = True
 
 
 def read_odd_timestamps() -> None:
-    """Make nbgrader, formgrader included, read a time stamp as `arrival_time` does; nbgrader has no hook here."""
+    """Make nbgrader and formgrader read a time stamp as `arrival_time` does; nbgrader has no hook for this."""
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
@@ -256,18 +256,16 @@ def read_odd_timestamps() -> None:
 
 
 def cache_lookups() -> None:
-    """Have nbgrader keep, in this process, what it would find out anew."""
-    _keep_engines()
-    _keep_tables()
+    """Make nbgrader cache, in this process, lookups that it would repeat for each submission."""
     _keep_schemas()
     _keep_opened()
 
 
 @contextmanager
 def gradebook_transaction(db_url: str) -> Iterator[None]:
-    """Whoever opens this gradebook meanwhile works on one connection, and what they commit is saved at the end.
+    """Put all work on this gradebook in this process into one transaction, which is committed when the block ends.
 
-    All of it or, after an exception, nothing: a grader that is stopped leaves no submission half saved.
+    After an exception nothing is saved, so a grader that is stopped leaves no submission half saved.
     """
     from nbgrader.api import Gradebook
     from sqlalchemy.orm import scoped_session, sessionmaker
@@ -283,14 +281,14 @@ def gradebook_transaction(db_url: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A gradebook that is held open, and the courses it is known to have."""
+    """A gradebook that is held open, and the courses that it is known to have."""
 
     session: Any
     courses: set[str]
 
 
 def _keep_opened() -> None:
-    """Have nbgrader, which opens the gradebook ten times a submission, use the one that is held open."""
+    """Make nbgrader, which opens the gradebook ten times a submission, use the gradebook that is held open."""
     from nbgrader.api import Gradebook
 
     start, end = Gradebook.__init__, Gradebook.close
@@ -318,36 +316,8 @@ def _keep_opened() -> None:
     Gradebook.__init__, Gradebook.close = begin, close
 
 
-def _keep_engines() -> None:
-    """Have nbgrader keep a database's engine when it closes the gradebook, as it does a dozen times a submission.
-
-    With the engine go the statements it has compiled, which are a third of the work of saving. Connections are closed
-    all the same.
-    """
-    import nbgrader.api
-
-    if not hasattr(nbgrader.api.create_engine, "cache_info"):
-        nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
-
-
-def _keep_tables() -> None:
-    """Have nbgrader ask a database for its tables all at once, and not for one after the other, when it opens it."""
-    from nbgrader.api import Base, inspect
-
-    create = Base.metadata.create_all
-    if getattr(create, "economical", False):
-        return
-
-    def create_all(bind: Any) -> None:
-        if not set(Base.metadata.tables) <= set(inspect(bind).get_table_names()):
-            create(bind=bind)
-
-    create_all.economical = True  # type: ignore[attr-defined]
-    Base.metadata.create_all = create_all
-
-
 def _keep_schemas() -> None:
-    """Have nbgrader check the schema of its cells' metadata once, and not with each of the cells it looks at."""
+    """Make nbgrader check the schema of cells' metadata once, instead of with each cell that it reads."""
     from nbgrader.nbgraderformat import common
 
     if common.jsonschema.validate is not _validate:
@@ -355,7 +325,7 @@ def _keep_schemas() -> None:
 
 
 def _validate(instance: object, schema: object) -> None:
-    """What `jsonschema.validate` does, once for what most notebooks of a class have in common."""
+    """Validate as `jsonschema.validate` does, and cache valid instances, which a class's notebooks share."""
     from jsonschema.exceptions import best_match
 
     text = json.dumps(schema, sort_keys=True)
@@ -374,7 +344,7 @@ def _validate(instance: object, schema: object) -> None:
 
 MOST_FOUND = 4096
 _found_valid: set[tuple[str, str]] = set()
-"""Schemas and what was found valid by them."""
+"""Pairs of a schema and an instance that is valid by it, both as JSON."""
 
 
 @cache

@@ -1,7 +1,7 @@
-"""The pictures that a page about a notebook may show: those attached to a cell, and files in the notebook's folder.
+"""Embed the pictures that a page about a notebook may show: a cell's attachments, and files in the notebook's folder.
 
-They become part of the page, so that it asks no address for anything. Only what begins like a picture is one, whatever
-its name says, and nothing is read that is a link or lies outside the folder.
+Pictures become data URIs, so the page makes no requests. A file counts as a picture by its first bytes, whatever its
+name. Links and files outside the folder are never read.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from urllib.parse import quote, unquote, urlsplit
 ATTACHMENT = "attachment:"
 
 LARGEST = 5 * 2**20
-"""Bytes of a picture that is shown: a photograph from a telephone."""
+"""The most bytes of one picture, which fit a photograph from a telephone."""
 
 MOST = 20 * 2**20
-"""Bytes of all pictures of a page."""
+"""The most bytes of all pictures of a page together."""
 
 MOST_PICTURES = 500
-"""Pictures that are looked for on a page."""
+"""The most pictures that are looked up for a page."""
 
 MOST_NAMES = 2000
-"""Names of files or attachments that are compared, as many as a submission may hold."""
+"""The most names of files or attachments that are compared, which is as many as a submission may hold."""
 
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
-"""How pictures begin; a WebP has its size before its name."""
+"""The first bytes of each kind of picture; WebP is recognised separately, because its size precedes its name."""
 
 SVG = "image/svg+xml"
 
 _ATTACHED = re.compile(r'\]\(attachment:([^()\[\]\n<>"]*(?:\([^()\[\]\n<>"]*\)[^()\[\]\n<>"]*)*)((?:"[^"\[\]\n]*")?)\)')
-"""An address of an attachment in a text, with its title."""
+"""The address of an attachment in a Markdown text, with its title."""
 
 Attachments = Mapping[str, Mapping[str, str]]
 
 
 class NotShown(Exception):
-    """A picture that is not shown: `str()` says which and why, in words for a page."""
+    """A picture is not shown: `str()` says which and why, in words for a page."""
 
 
 @dataclass
 class Pictures:
-    """What a page may still show, with files from below `folder`: so many bytes are `left`, so many pictures `more`."""
+    """The pictures that a page may still show, from below `folder`: `left` bytes, and `more` pictures."""
 
     folder: Path | None = None
     left: int = field(default_factory=lambda: MOST)
@@ -59,16 +59,16 @@ class Pictures:
 
     @classmethod
     def of(cls, resources: Any) -> Pictures:
-        """Those of a page that nbconvert makes, whose `resources` know the notebook's folder, and keep count."""
+        """Return the pictures of a page that nbconvert makes, from its `resources`, where the count is kept."""
         folder = (resources.get("metadata") or {}).get("path")
         pictures: Pictures = resources.setdefault("course_pictures", cls(Path(folder) if folder else None))
         return pictures
 
     def uri(self, source: str, attachments: Attachments) -> str:
-        """The picture that an `<img>` of a cell calls `source`, as an address that holds all of it.
+        """Return the picture that an `<img>` of a cell calls `source`, as a data URI.
 
         Raises:
-            NotShown: it is not to be had, or is no picture, or too large.
+            NotShown: the picture is not found, not a picture, or too large.
         """
         self.more -= 1
         if self.more < 0:
@@ -91,7 +91,7 @@ class Pictures:
         return self._embedded(self._read(path, name), name)
 
     def _attached(self, address: str, attachments: Attachments) -> str:
-        """An attachment, which an address may quote."""
+        """Return the attachment at `address`, which may be percent-encoded, as a data URI."""
         names = (address, unquote(address), _among(attachments, unquote(address)))
         found = next((attachments[name] for name in names if name in attachments), None)
         shown = _short(unquote(address))
@@ -99,7 +99,7 @@ class Pictures:
             raise NotShown(f"the cell has no attachment {shown}")
         try:
             kind = SVG if SVG in found else next(iter(found))
-            self._refuse(len(found[kind]) * 3 // 4 - 2, shown)  # before it is decoded; padding has no bytes
+            self._refuse(len(found[kind]) * 3 // 4 - 2, shown)  # checked before decoding; padding has no bytes
             content = base64.b64decode("".join(found[kind].split()), validate=True)
             self._refuse(len(content), shown)
         except (binascii.Error, ValueError):
@@ -107,10 +107,10 @@ class Pictures:
         return self._packed(content, SVG) if kind == SVG else self._embedded(content, shown)
 
     def _file(self, name: str) -> Path | None:
-        """The file of that name below the folder, or None where there is none.
+        """Return the file `name` below the folder, or None if it does not exist.
 
         Raises:
-            NotShown: the name leads out of the folder, or over a link.
+            NotShown: the name leads out of the folder, or through a link.
         """
         parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         if name.startswith(("/", "\\")) or ".." in parts:
@@ -121,10 +121,10 @@ class Pictures:
         return path if parts else None
 
     def _child(self, folder: Path, name: str) -> Path | None:
-        """What a folder calls `name`: for other systems, other cases and other ways to write an accent are the same.
+        """Return the child of `folder` called `name`, or None; case and the encoding of accents may differ.
 
         Raises:
-            NotShown: it is a link.
+            NotShown: the child is a link.
         """
         if folder not in self._names:
             try:
@@ -137,10 +137,10 @@ class Pictures:
         return folder / found if found else None
 
     def _read(self, path: Path, name: str) -> bytes:
-        """The bytes of an ordinary file.
+        """Return the bytes of an ordinary file.
 
         Raises:
-            NotShown: it is none, cannot be read, or is too large.
+            NotShown: the file is no ordinary file, cannot be read, or is too large.
         """
         try:
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -173,7 +173,7 @@ class Pictures:
 
 
 def quoted(source: str, attachments: Attachments) -> str:
-    """A text whose attachments with blanks in their names are found: Markdown ends an address at a blank."""
+    """Return a text with attachments' names percent-encoded, because Markdown ends an address at a blank."""
 
     def whole(found: re.Match[str]) -> str:
         name = found[1].strip()
@@ -183,7 +183,7 @@ def quoted(source: str, attachments: Attachments) -> str:
 
 
 def _among(names: Collection[str], name: str) -> str:
-    """The one of some names that is `name`, or else the same but for case and accents; empty where there is none."""
+    """Return the one of `names` equal to `name`, else one equal but for case and accents, else ""."""
     if name in names:
         return name
     return next((one for one in islice(names, MOST_NAMES) if _folded(one) == _folded(name)), "")

@@ -1,4 +1,4 @@
-"""nbgrader's table of grades, with names in quotes, so that a comma in a name starts no new column."""
+"""Export nbgrader's table of grades with quoted names, so that a comma in a name starts no new column."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from course.syllabus import Topic
 
 
 class QuotedCsv(CsvExportPlugin):
-    """nbgrader's exporter, which joins what it finds with commas: `King, Jr.` moved the grades one column on."""
+    """nbgrader's exporter with quoted fields, because it joins fields with commas: `King, Jr.` became two columns."""
 
     def export(self, gradebook: Any) -> None:
-        """Write the table of everybody in `gradebook`, with late penalties counted anew."""
+        """Write the table of all students in `gradebook`, after computing late penalties again."""
         from course.grading.nbgrader_bridge.renew_penalties import renew_penalties
 
         for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
@@ -36,7 +36,7 @@ def write_csv(config: Any, topics: Sequence[Topic], path: Path) -> None:
 
 
 class _Field(str):
-    """A text that is written into a line of CSV in quotes, where it must be."""
+    """A text that is put in quotes in a line of CSV, if it needs them."""
 
     def __format__(self, spec: str) -> str:
         quoted = self.replace('"', '""')
@@ -44,7 +44,7 @@ class _Field(str):
 
 
 class _Quoting:
-    """What the exporter asks a gradebook for, its students with names that are fields."""
+    """The part of a gradebook that the exporter uses, with students' names as `_Field`."""
 
     def __init__(self, gradebook: Any) -> None:
         self.assignments, self.find_submission = gradebook.assignments, gradebook.find_submission

@@ -1,4 +1,4 @@
-"""Late penalties counted anew before grades are passed on: a person gives some of the points after grading."""
+"""Compute late penalties again before grades are exported, because graders give points after autograding."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from course.grading.nbgrader_bridge.log_capture import quiet
 from course.syllabus import Topic
 
 NOTHING = 1e-9
-"""So many points are no difference between two penalties."""
+"""Two penalties that differ by at most so many points are equal."""
 
 
 def renew_penalties(config: Any, gradebook: Any, assignment: str) -> list[str]:
-    """Count anew, as `course grade` does, what late work of an assignment loses, and save it.
+    """Compute and save the late penalties of an assignment again, as `course grade` does.
 
     Args:
-        config: the course's configuration, which names the rule; without one, penalties stay as they are.
+        config: the course's configuration, which names the rule; without a rule, penalties stay as they are.
         gradebook: nbgrader's, open.
 
     Returns:
-        The students whose penalty is another now.
+        The students whose penalty changed.
     """
     from nbgrader.api import MissingEntry
 
@@ -35,7 +35,7 @@ def renew_penalties(config: Any, gradebook: Any, assignment: str) -> list[str]:
         return []
     counted = [(notebook, step.penalty(notebook)) for submission in submissions for notebook in submission.notebooks]
     changed = set()
-    for notebook, penalty in counted:  # nothing is written before all is counted, so the gradebook is locked briefly
+    for notebook, penalty in counted:  # written only after all are computed, so the gradebook is locked briefly
         if abs((penalty or 0.0) - (notebook.late_submission_penalty or 0.0)) > NOTHING:
             changed.add(notebook.student.id)
             notebook.late_submission_penalty = penalty
@@ -44,7 +44,7 @@ def renew_penalties(config: Any, gradebook: Any, assignment: str) -> list[str]:
 
 
 def renew_all(config: Any, topics: Sequence[Topic]) -> list[str]:
-    """Count the late penalties of these topics anew, and say whose are others now."""
+    """Compute the late penalties of these topics again, and return a line for each topic with changes."""
     from nbgrader.api import Gradebook
 
     with quiet(), Gradebook(config.CourseDirectory.db_url) as gradebook:

@@ -1,7 +1,7 @@
-"""What a student's notebook shows, made harmless: formgrader and feedback are pages in an instructor's own browser.
+"""Clean the HTML of students' notebooks, because formgrader and feedback are pages in an instructor's own browser.
 
-nbgrader puts a notebook's texts and outputs into such a page as they are. A script among them would run with all that
-the instructor may do there: give points, open a terminal. So of a student's HTML only what is to be looked at is left.
+nbgrader puts a notebook's texts and outputs into such a page unchanged. A script in them would run with the
+instructor's rights: it could give points or open a terminal. So only static HTML of a student is kept.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from course.grading.nbgrader_bridge.pictures import NotShown, Pictures, quoted
 
 IMAGES = ("image/png", "image/jpeg")
 SHOWN = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", *IMAGES})
-"""Kinds of output that a page shows; widgets and scripts have a picture or words of their own beside them."""
+"""The types of output that a page shows; widgets and scripts come with a picture or a text of one of these types."""
 
 PLOT = "a plot made by the code above"
-"""What a picture is called, for people who do not see it, where its code gives it no description."""
+"""The alternative text of a picture whose code gives no description, for screen readers."""
 
 MOST_TAGS = 10_000
-"""A table of pandas' has a thousand tags; HTML with more is shown as text: what is nested without end takes minutes."""
+"""The most tags that are cleaned (a pandas table has 1,000). More are shown as text, as deep nesting takes minutes."""
 
 ATTRIBUTES = {
     "align", "alt", "aria-label", "class", "colspan", "height", "href", "lang", "max", "open", "role", "rowspan", "src",
@@ -44,10 +44,10 @@ STYLES = {
     "font-family", "font-size", "font-style", "font-weight", "max-width", "opacity", "padding", "padding-left",
     "padding-right", "text-align", "text-decoration", "white-space", "width",
 }  # fmt: skip
-"""What a style may set: nothing that moves a thing over another or asks for an address."""
+"""The properties that a style may set: none that moves an element over another or loads an address."""
 
-CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|[a-z]{1,2}\d?", re.ASCII)
-"""Classes that stay: of coloured code and of tables. The scripts of a page know it by others."""
+CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|course-picture|[a-z]{1,2}\d?", re.ASCII)
+"""The classes that stay: those of highlighted code, tables and the course's pictures. A page's scripts use others."""
 
 LINK = re.compile(r"(?:https?://|mailto:|#)\S*", re.ASCII)
 PICTURE = re.compile(
@@ -55,10 +55,10 @@ PICTURE = re.compile(
     r"|https://(?:mybinder\.org/badge_logo|colab\.research\.google\.com/assets/colab-badge)\.svg",
     re.ASCII,
 )
-"""Pictures written into the notebook, and the badges at its top. Any other tells its server who looks, and when."""
+"""Pictures within the notebook, and the badges at its top. Any other address tells its server who looks, and when."""
 
 KEPT, LONGEST_KEPT = 1000, 20_000
-"""Texts that are kept as HTML, for the next page that shows them, and the characters of the longest of them."""
+"""The number of texts whose HTML is cached for other pages, and the most characters that a cached text has."""
 
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*", re.ASCII)
 
@@ -69,9 +69,9 @@ _DRAWN = re.compile(r"<svg\b(?:(?!<svg\b).)*?</svg>", re.DOTALL | re.IGNORECASE)
 
 
 class SafeHtml(Preprocessor):
-    """For pages: what a notebook's cells show, without what a browser would run. The judge's reports stay as they are.
+    """Removes from a notebook's cells what a browser would run. The judge's reports stay as they are.
 
-    Texts are rendered by the page's template, which has `markdown2html` for it.
+    Texts are rendered by the page's template, which uses `markdown2html`.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -88,7 +88,7 @@ class SafeHtml(Preprocessor):
 
 @pass_context
 def markdown2html(context: Any, source: str) -> str:
-    """A text as a page shows it: as nbconvert's own filter renders it, cleaned, with its pictures."""
+    """Return a Markdown text as HTML, rendered as by nbconvert's own filter, cleaned, and with its pictures."""
     attachments = context.get("cell", {}).get("attachments", {})
     if not attachments and len(source) <= LONGEST_KEPT and (html := _without_pictures(source)) is not None:
         return html
@@ -99,7 +99,7 @@ def markdown2html(context: Any, source: str) -> str:
 
 @lru_cache(maxsize=KEPT)
 def _without_pictures(source: str) -> str | None:
-    """A text as HTML, kept for the next page that shows it, or None if it shows pictures, which each page counts."""
+    """Return a Markdown text as cached HTML, or None if it has pictures, which each page counts."""
     asked: list[str] = []
 
     def ask(address: str) -> str:
@@ -113,7 +113,7 @@ def _without_pictures(source: str) -> str | None:
 
 
 def _rendered(source: str, pictures: Callable[[str], str]) -> str | None:
-    """A text as HTML, or None if it is nested without end."""
+    """Return a Markdown text as HTML, or None if it is nested too deeply."""
     formulas = Formulas()
     try:
         return formulas.put_back(clean(MarkdownWithMath(renderer=_Renderer(formulas)).render(source), pictures))
@@ -122,34 +122,34 @@ def _rendered(source: str, pictures: Callable[[str], str]) -> str | None:
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's, which leaves a picture's address and a formula to what comes after `clean`."""
+    """nbconvert's renderer, except that pictures' addresses and formulas are resolved after `clean`."""
 
     def __init__(self, formulas: Formulas) -> None:
         super().__init__(escape=False)
         self._formulas = formulas
 
     def block_math(self, body: str) -> str:
-        """A formula in a line of its own."""
+        """Return the placeholder of a formula on its own line."""
         return self._formulas.keep(body, display=True)
 
     def inline_math(self, body: str) -> str:
-        """A formula among words."""
+        """Return the placeholder of a formula within a line."""
         return self._formulas.keep(body, display=False)
 
     def latex_environment(self, name: str, body: str) -> str:
-        r"""A formula between `\begin` and `\end`."""
+        r"""Return the placeholder of a formula between `\begin` and `\end`."""
         return self._formulas.keep(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
 
     def image(self, *about: Any, **more: Any) -> str:
-        """An `<img>`; nbconvert's stops at an attachment that it does not find."""
+        """Return an `<img>`; nbconvert's own method raises when an attachment is missing."""
         return super(IPythonRenderer, self).image(*about, **more)
 
 
 def clean(html: str, pictures: Callable[[str], str] | None = None) -> str:
-    """HTML from anywhere as HTML that can only be looked at: no scripts, addresses, frames, forms, places on the page.
+    """Return HTML from an untrusted source without scripts, remote addresses, frames, forms, and fixed positions.
 
-    Drawings become pictures, in which nothing runs. What an `<img>` names, `pictures` gives as an address that holds
-    it, or raises `NotShown`: then words say why.
+    Drawings become pictures, in which nothing runs. `pictures` maps the address of an `<img>` to a data URI, or raises
+    `NotShown`, and then a text says why.
     """
     html = _DRAWN.sub(_as_picture, html)
     if html.count("<") > MOST_TAGS:
@@ -170,7 +170,7 @@ def clean(html: str, pictures: Callable[[str], str] | None = None) -> str:
 
 
 def _kept(_tag: str, name: str, value: str) -> str | None:
-    """What stays of an attribute, if anything."""
+    """Return what stays of an attribute's value, or None."""
     if name == "class":
         return " ".join(word for word in value.split() if CLASSES.fullmatch(word)) or None
     whole = {"href": LINK, "src": PICTURE}.get(name)
@@ -178,7 +178,7 @@ def _kept(_tag: str, name: str, value: str) -> str | None:
 
 
 def _with(pictures: Callable[[str], str], missing: list[str]) -> Callable[[str, str, str], str | None]:
-    """The same, with the pictures of a page; of one that is missing, `src` becomes the number of the reason."""
+    """Return a filter like `_kept` that embeds pictures; a missing picture's `src` becomes the number of its reason."""
 
     def kept(tag: str, name: str, value: str) -> str | None:
         if (tag, name) != ("img", "src") or PICTURE.fullmatch(value):
@@ -193,7 +193,7 @@ def _with(pictures: Callable[[str], str], missing: list[str]) -> Callable[[str, 
 
 
 def _in_words(img: re.Match[str], missing: list[str]) -> str:
-    """A picture, no wider than the page; where there is none, what it is called and why it is not shown."""
+    """Return an `<img>` no wider than the page, or a text with the picture's name and why it is not shown."""
     about = dict(re.findall(r'([\w:-]+)="([^"]*)"', img[1]))
     source = about.get("src", "")
     if source and not source.startswith("#"):
@@ -205,7 +205,7 @@ def _in_words(img: re.Match[str], missing: list[str]) -> str:
 
 
 def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookNode:
-    """An output that shows what it did, and does nothing."""
+    """Return an output without its active content."""
     if "data" not in output:
         return output
     data = {kind: value for kind, value in output.data.items() if kind in SHOWN and isinstance(value, str)}
@@ -227,7 +227,7 @@ def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookN
 
 
 def _about(written: Any) -> NotebookNode:
-    """A picture's width and height, where they are numbers, and its description, by default `PLOT`."""
+    """Return a picture's metadata: width and height if they are numbers, and its description, by default `PLOT`."""
     known = written if isinstance(written, dict) else {}
     kinds = {"width": (int, float), "height": (int, float), "alt": (str,)}
     about = {name: known[name] for name, kind in kinds.items() if type(known.get(name)) in kind}

@@ -1,6 +1,6 @@
-"""The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`.
+"""Undo what students do to notebooks, in the steps `Repair`, `RestoreKernelspec` and `RestoreCells`.
 
-`Mended` has nbgrader read a file however odd it is; `Sanitized` hands it a notebook that all this was done to already.
+`Mended` reads damaged or unusual files for nbgrader. `Sanitized` gives nbgrader a notebook that is sanitised already.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ from course.grading.nbgrader_bridge.given_out import texts_given_out
 from course.grading.problem import Problem
 
 PUT_BACK = "\n\n*(This cell was missing and has been restored. The answer may be elsewhere in the notebook.)*"
-"""Below a question that is put back: changed as it is, nbgrader leaves it to a person, and gives it no zero."""
+"""The text added to a restored question: an unchanged answer gets zero from nbgrader, a changed one a manual grade."""
 
 
 class Repair(NbGraderPreprocessor):
-    """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
+    """The first step of sanitising, which makes a notebook's graded cells match the gradebook.
 
-    Of copies of a graded cell one stays graded (`choose` says which) and the others become ordinary cells. Deleted test
-    cells come back, what was written into locked cells is saved beside them, and metadata no student's interface writes
-    is dropped. A notebook with none of the released cells and other graded ones is another assignment's, and refused.
+    Of copies of a graded cell one stays graded (`choose` decides) and the others become ordinary cells. Deleted test
+    cells are restored. Text that students wrote into locked cells is saved beside them. Metadata that no student's
+    interface writes is dropped. A notebook whose graded cells all belong to another assignment is refused.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Repair `nb` in place."""
-        with suppress(MissingEntry):  # nbgrader says so itself
+        with suppress(MissingEntry):  # nbgrader reports it itself
             self.repair(nb, _released(resources))
         return nb, resources
 
     def repair(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
-        """Bring the cells of `nb` in line with the gradebook's `notebook`.
+        """Make the cells of `nb` match the gradebook's `notebook`.
 
         Raises:
-            Problem: `nb` is another assignment's.
+            Problem: `nb` belongs to another assignment.
         """
         for key in ("widgets", METADATA):
             nb.metadata.pop(key, None)
@@ -106,7 +106,7 @@ class Repair(NbGraderPreprocessor):
             show_only(cell)
 
     def _restore(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
-        """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
+        """Restore deleted test cells, each below the cell it followed, or else above the next released cell."""
         order = [cell.name for cell in notebook.source_cells]
         graded = {cell.name: cell for cell in notebook.grade_cells}
         sources = {cell.name: cell for cell in notebook.source_cells}
@@ -131,17 +131,17 @@ class Repair(NbGraderPreprocessor):
 
     @staticmethod
     def behind_training(nb: NotebookNode, name: str, index: int) -> int:
-        """Where the check of a task belongs that could stand at `index`: below the cell further down that trains."""
+        """Return where to restore a task's check that could go to `index`: below a later cell that trains the task."""
         trains = re.compile(rf"\bfit\(\s*[\"']{re.escape(name)}[\"']")
         later = enumerate(nb.cells[index:], index)
         return next((at + 1 for at, cell in later if cell.cell_type == "code" and trains.search(cell.source)), index)
 
 
 class RestoreKernelspec(OverwriteKernelspec):
-    """nbgrader's `OverwriteKernelspec`, which says what kernel a notebook runs in, without a gradebook of its own."""
+    """nbgrader's `OverwriteKernelspec`, which sets a notebook's kernel, without opening the gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Give `nb` the kernel it was released with."""
+        """Give `nb` the kernel that it was released with."""
         kernelspec = json.loads(_released(resources).kernelspec or "null")
         if kernelspec:
             nb.metadata["kernelspec"] = kernelspec
@@ -151,7 +151,7 @@ class RestoreKernelspec(OverwriteKernelspec):
 class RestoreCells(OverwriteCells):
     """nbgrader's `OverwriteCells`, which restores locked cells, types and points, without a query for each cell.
 
-    Then a check that stands above what it needs is put below that.
+    Afterwards a check that stands above a cell it needs is moved below that cell.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -172,32 +172,32 @@ class RestoreCells(OverwriteCells):
 
 
 class ReadMended(Exporter):
-    """Reads a notebook's file as `mending` does, and hands on the notebook."""
+    """An exporter that reads a notebook's file with `read_mended`, and passes the notebook on."""
 
     def from_file(self, file_stream: Any, resources: Any = None, **settings: Any) -> tuple[Any, dict[str, Any]]:
-        """Convert the notebook in a file that is open.
+        """Convert the notebook in an open file.
 
         Raises:
-            Problem: it is no notebook.
+            Problem: the file is no notebook.
         """
         document, _ = read_mended(file_stream.buffer.read(), Path(file_stream.name).name)
         return self.from_notebook_node(to_notebook(document), resources=resources, **settings)
 
 
 class Mended(ReadMended, NotebookExporter):
-    """nbconvert's `NotebookExporter`, which writes a notebook again, however odd its file was."""
+    """nbconvert's `NotebookExporter`, which also reads damaged or unusual files."""
 
 
 class Sanitized(Mended):
-    """Exports what nbgrader's first pass, the sanitising one, would make of a notebook, where that is known already.
+    """An exporter that returns the known result of nbgrader's first pass, which sanitises, if it is given.
 
-    Its second pass makes what it makes.
+    nbgrader's second pass runs as usual.
     """
 
     text = Unicode(None, allow_none=True, config=True, help="The notebook's file as sanitising leaves it.")
 
     def from_filename(self, filename: str, resources: Any = None, **settings: Any) -> tuple[Any, dict[str, Any]]:
-        """The known text, once; then nbconvert's own."""
+        """Return the known text the first time, and nbconvert's own result after that."""
         if self.text is None:
             return super().from_filename(filename, resources, **settings)
         text, self.text = self.text, None
@@ -207,7 +207,7 @@ class Sanitized(Mended):
 def _save_written(
     nb: NotebookNode, written: list[NotebookNode], released: dict[str, ReleasedCell], tests: set[str]
 ) -> None:
-    """Put what was written into locked cells into cells of its own: above a test, and below any other cell."""
+    """Save what was written into locked cells in new cells, above a test and below any other cell."""
     kept = answered(nb.cells)
     for cell in written:
         name = grade_id(cell)
@@ -219,7 +219,7 @@ def _save_written(
 
 
 def _as_cells(nb: NotebookNode, cells: Iterable[dict[str, Any]]) -> list[NotebookNode]:
-    """Cells as nbformat has them, with ids where the notebook's format has some."""
+    """Return cells as nbformat's nodes, with ids only if the notebook's format has ids."""
     without = "id" if nb.nbformat_minor < 5 else ""
     return [
         cell
@@ -230,15 +230,15 @@ def _as_cells(nb: NotebookNode, cells: Iterable[dict[str, Any]]) -> list[Noteboo
 
 
 def _is_blank(cell: Mapping[str, Any], released: dict[str, ReleasedCell]) -> bool:
-    """Whether a marked cell holds what was released in it, now or when the student got the notebook."""
+    """Return whether a cell still holds its released text, that of now or of when the student got the notebook."""
     known = released.get(grade_id(cell))
     return is_untouched(cell) or (known is not None and source_of(cell).strip() == known.source.strip())
 
 
 def _drop_misfits(nb: NotebookNode) -> None:
-    """Drop the metadata that the format's schema has otherwise: nbconvert refuses the notebook for it.
+    """Drop metadata that violates the notebook schema, because nbconvert would refuse the notebook.
 
-    Of what is wrong with a cell nbformat tells one thing at a time.
+    nbformat reports one fault of a cell at a time, so this repeats until none is left.
     """
     while misfits := {_metadata_key(list(error.absolute_path)) for error in iter_validate(nb, relax_add_props=True)} - {
         ()
@@ -248,13 +248,13 @@ def _drop_misfits(nb: NotebookNode) -> None:
 
 
 def _metadata_key(path: list[Any]) -> tuple[Any, ...]:
-    """The place of the key of metadata that something at `path` belongs to, if it does."""
+    """Return the path up to the metadata key that contains `path`, or () outside metadata."""
     end = path.index("metadata") + 2 if "metadata" in path else len(path) + 1
     return tuple(path[:end]) if len(path) >= end else ()
 
 
 def _released(resources: dict[str, Any]) -> ReleasedNotebook:
-    """The notebook as it was released, which the first step to ask leaves for the next."""
+    """Return the notebook as released, which the first step caches in `resources` for the later steps."""
     about = resources["nbgrader"]
     if "released" not in about:
         about["released"] = read_released(about["db_url"], about["assignment"], about["notebook"])
@@ -262,7 +262,7 @@ def _released(resources: dict[str, Any]) -> ReleasedNotebook:
 
 
 def _metadata(name: str, source: ReleasedCell, notebook: ReleasedNotebook) -> dict[str, Any]:
-    """nbgrader's metadata of a released cell, from the gradebook alone."""
+    """Return nbgrader's metadata of a released cell, from the gradebook alone."""
     points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
     metadata = {
         "grade_id": name,

@@ -1,4 +1,4 @@
-"""The step of autograding that saves scores and comments to the gradebook."""
+"""Define the step of autograding that saves scores and comments to the gradebook."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from course.judge.verdict import Verdict
 
 
 class SaveVerdicts(SaveAutoGrades):
-    """nbgrader's `SaveAutoGrades`, but a notebook's scores are saved at once, all or none.
+    """nbgrader's `SaveAutoGrades`, except that a notebook's scores are saved in one transaction.
 
-    An exercise the grading machine could not judge, or was told not to execute, has no score: neither zero nor all.
-    An answer that rests on an earlier mistake may wait for a person, with the points that the tests give until then.
-    A question without an answer has a zero, as in nbgrader, also where its text was deleted. Beside new text it waits
-    for a person. So does a test with points to gain in whose locked cell something was changed that was not run, with
-    the points that it has.
+    An exercise that the grading machine could not judge, or was told not to execute, has no score (None, not zero).
+    An answer that rests on an earlier mistake may wait for a grader, with the points of its tests until then.
+    A question without an answer gets zero, as in nbgrader, also if its text was deleted. If new text stands beside
+    the question, it waits for a grader. A test with missing points also waits, keeping its points, if its locked cell
+    was changed and the change was not run.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -38,7 +38,7 @@ class SaveVerdicts(SaveAutoGrades):
         return nb, resources
 
     def decide(self, nb: NotebookNode, resources: dict[str, Any], marks: Marks) -> None:
-        """Write the scores of `nb` and comments on it into `marks`, and into `nb` where an answer may stand elsewhere.
+        """Write scores and comments into `marks`, and notes on answers in other cells into `nb`.
 
         Raises:
             MissingEntry: a graded cell is not among the marks.
@@ -57,7 +57,7 @@ class SaveVerdicts(SaveAutoGrades):
             nb.metadata.setdefault(METADATA, NotebookNode())["notes"] = notes
 
     def _answered_elsewhere(self, nb: NotebookNode) -> dict[str, str]:
-        """Where the answers may stand to questions whose own cells are untouched, in a sentence for each."""
+        """Return a note for each question with an untouched cell whose answer may stand in other cells."""
         asked = {index: grade_id(cell) for index, cell in enumerate(nb.cells) if _is_unanswered(cell)}
         if not asked:
             return {}
@@ -83,5 +83,5 @@ class SaveVerdicts(SaveAutoGrades):
 
 
 def _is_unanswered(cell: NotebookNode) -> bool:
-    """Whether a question's cell is empty or holds what was released in it; a picture in it may be the answer."""
+    """Return whether a question's cell is empty or as released, and has no picture, which may be the answer."""
     return bool(is_grade(cell) and is_solution(cell) and is_untouched(cell) and not cell.get("attachments"))

@@ -1,4 +1,4 @@
-"""Whether a course saves as ours is configured to, so that its results may be saved without nbgrader's converter."""
+"""Decide whether a course saves in the standard way, so that results can bypass nbgrader's converter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN_WAYS = frozenset(
         "ReadMended",
     )
 )
-"""Classes whose settings the converter alone obeys: where a course sets any, nbgrader saves."""
+"""Classes whose settings only the converter obeys: if a course sets any of these, nbgrader saves."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "Autograde": {"exporter_class": MENDED, "sanitize_preprocessors": SANITISE, "autograde_preprocessors": AUTOGRADE},
@@ -31,11 +31,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "Exporter": {"optimistic_validation": True},
     "CourseDirectory": {"groupshared": False, "student_id_exclude": "", "notebook_id": "*"},
 }
-"""What else may be said of these classes, if it is said."""
+"""The only values that a standard configuration may set for other classes."""
 
 
 def saves_as_ours(config: Any) -> bool:
-    """Whether a configuration names no steps, hooks, plugins or rights of its own for what autograding saves."""
+    """Return whether a configuration has no custom steps, hooks, plugins or file permissions for autograding."""
     if OWN_WAYS & set(config):
         return False
     return _has_only(config, "Autograde", SETTINGS["Autograde"]) and all(

@@ -1,6 +1,6 @@
-"""How `nbgrader zip_collect` unpacks what was downloaded: archives that students made, each into its own folder.
+"""Unpack downloaded files for `nbgrader zip_collect`: each student's archive into its own folder.
 
-What cannot be unpacked lies in `extracted/` as it is.
+An archive that cannot be unpacked is copied to `extracted/` unchanged.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from course.grading.machine.faults import advice_for, stops_all
 from course.grading.problem import Problem
 
 DENSEST = 100
-"""How many times larger than itself an archive may become, above `LARGEST` bytes: notebooks become ten times larger."""
+"""How many times its own size an archive may unpack to, above `LARGEST` bytes; notebooks reach about ten times."""
 
 DISGUISED = {b"Rar!\x1a\x07": "a RAR archive", b"7z\xbc\xaf\x27\x1c": "a 7z archive"}
-"""How archives begin that some call .zip, and what they are."""
+"""The first bytes of other archives that students name .zip, and what they are."""
 
 GZIP = b"\x1f\x8b"
-"""How a file begins that `gzip` made."""
+"""The first bytes of a gzip file."""
 
 DEEPEST = 3
-"""Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
+"""The deepest nesting of archives: a platform's download, a student's own zip, and an archive in that zip."""
 
 
 class TolerantExtractor(ExtractorPlugin):
-    """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
+    """nbgrader's extractor, except that it continues after an archive that cannot be unpacked."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.left: dict[Path, str] = {}
-        """Why an archive could not be unpacked, and where it lies now."""
+        """Why archives could not be unpacked, by the path where each lies now."""
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
 
-        A machine that cannot, as its disk is full, ends it: no archive is to blame.
+        A fault of the machine, such as a full disk, exits the program, because it is not the archive's fault.
         """
         try:
             self._extract(Path(archive_path), Path(extracted_path))
@@ -80,12 +80,12 @@ class TolerantExtractor(ExtractorPlugin):
                 continue
             self.log.info("Extracting from: %s", path)
             if not self._unpack(path, place, 1):
-                with contextlib.suppress(PermissionError):  # why it is not unpacked
+                with contextlib.suppress(PermissionError):  # unreadable, so not unpacked either
                     shutil.copy(path, place)
         _rename_notebooks(target)
 
     def _unpack(self, archive: Path, there: Path, level: int) -> bool:
-        """Unpack an archive beside `there`, its place in `extracted/`, and those in it; returns whether that went.
+        """Unpack an archive and its inner archives beside `there`, its place in `extracted/`; return whether it worked.
 
         Archives of several files get a folder of their own.
         """
@@ -95,7 +95,7 @@ class TolerantExtractor(ExtractorPlugin):
             if level > DEEPEST:
                 raise Problem(f"it is an archive inside {level - 1} others")
             unpack(archive, place)
-        except Exception as error:  # zipfile and tarfile have a dozen ways to say it
+        except Exception as error:  # zipfile and tarfile raise many types
             if stops_all(error):
                 raise
             damaged = f"it is damaged, encrypted, or not a {archive.suffix} file"
@@ -103,7 +103,7 @@ class TolerantExtractor(ExtractorPlugin):
             self.left[there] = f"not unpacked, because {reason}. Ask for it again"
             remove(place)
             return False
-        if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
+        if (place / MANIFEST).is_file():  # archives in a zip of `course submit` are data
             return True
         inside = [place] if is_one_file else [path for path in everything(place) if not _is_of_a_system(path, place)]
         for path in inside:
@@ -114,7 +114,7 @@ class TolerantExtractor(ExtractorPlugin):
 
 
 def _free(place: Path, is_one_file: bool) -> Path:
-    """The first of `work`, `work (1)` and so on that does not exist: two archives may have one name."""
+    """Return the first of `work`, `work (1)` and so on that does not exist, because archives may share a name."""
     stem, suffix = (place.stem, place.suffix) if is_one_file else (place.name, "")
     number = 0
     while place.exists():
@@ -124,7 +124,7 @@ def _free(place: Path, is_one_file: bool) -> Path:
 
 
 def _rename_notebooks(folder: Path) -> None:
-    """Give notebooks that browsers and other programs have renamed, such as `a.ipynb.txt`, their ending back."""
+    """Restore the ending of notebooks that browsers and other programs renamed, such as `a.ipynb.txt`."""
     for path in list(everything(folder)):
         if is_misnamed_notebook(path) and not (path.parent / MANIFEST).exists():
             place = path.with_name(notebook_name(path.name))
@@ -137,11 +137,11 @@ def _is_of_a_system(path: Path, folder: Path) -> bool:
 
 
 def unpack(archive: Path, place: Path) -> None:
-    """Unpack a zip or a tar into the folder `place`, or the one file that was compressed by itself to there.
+    """Unpack a zip or a tar into the folder `place`, or a single gzipped file to the file `place`.
 
     Raises:
-        Problem: it is empty, would fill the disk, write outside `place`, or is an archive of another kind.
-        Exception: zipfile and tarfile have a dozen ways to say that it is damaged, or none.
+        Problem: the archive is empty, would fill the disk, writes outside `place`, or is of another kind.
+        Exception: the archive is damaged, for which zipfile and tarfile raise many different types.
     """
     if not archive.stat().st_size:
         raise Problem("no work is in it")
@@ -160,22 +160,22 @@ def unpack(archive: Path, place: Path) -> None:
 
 
 def _is_one_file(archive: Path) -> bool:
-    """Whether a file was compressed by itself, as `gzip` does; a tar would hold several."""
+    """Return whether a file is a single gzipped file, and not a tar, which holds several."""
     try:
         with archive.open("rb") as file:
             if file.read(len(GZIP)) != GZIP or archive.stem.endswith(".tar"):
                 return False
         with tarfile.open(archive) as packed:
             return packed.next() is None
-    except (tarfile.TarError, OSError, EOFError, zlib.error):  # which `unpack` meets again
+    except (tarfile.TarError, OSError, EOFError, zlib.error):  # `unpack` raises these again
         return True
 
 
 def _decompress(archive: Path, place: Path) -> None:
-    """Write the one file in an archive to `place`.
+    """Write the file in a gzip archive to `place`.
 
     Raises:
-        Problem: it would fill the disk.
+        Problem: the file would fill the disk.
     """
     most = _most(archive)
     with gzip.open(archive) as source, place.open("xb") as written:
@@ -213,7 +213,7 @@ def _refuse_huge(archive: Path) -> None:
     """Refuse an archive that would fill the disk.
 
     Raises:
-        Problem: it becomes far larger than itself.
+        Problem: the archive unpacks to far more than its own size.
     """
     most = _most(archive)
     size = 0
@@ -231,5 +231,5 @@ def _refuse_huge(archive: Path) -> None:
 
 
 def _most(archive: Path) -> int:
-    """The bytes that an archive may become."""
+    """Return the most bytes that an archive may unpack to."""
     return max(LARGEST, DENSEST * archive.stat().st_size)

@@ -1,7 +1,7 @@
-"""Read what was downloaded, for `nbgrader zip_collect`, and report at the end what could not be collected.
+"""Decide what `nbgrader zip_collect` collects from downloads, and report at the end which files it left out.
 
-Whose a zip is, `ownership` decides. What is collected anew takes the place of what is in `submitted/`, which is kept
-in `attempts/`; nothing is deleted.
+`ownership` finds the student of each zip. New work replaces the work in `submitted/`, which is kept in `attempts/`;
+nothing is deleted.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ from course.syllabus import OUTLINE
 
 
 class TopicCollector(FileNameCollectorPlugin):
-    """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
+    """nbgrader's collector, except that it finds the owner of every file first, and reports the files it leaves out.
 
-    Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
-    ours, it is nbgrader's and no more.
+    Files of all types are collected, whatever `valid_ext` says. If an instructor sets another `named_regexp`, the
+    collector behaves as nbgrader's own.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.left = LeftFiles()
-        """What was not collected, and is no manifest."""
+        """Files that were not collected, except manifests."""
         self.conflicts: list[Conflict] = []
-        """What was not collected, as it may be somebody else's."""
+        """Work that was not collected, because it may belong to another student."""
         self.kept: list[Path] = []
         """Attempts in `attempts/` that were replaced, in this run or an earlier one."""
         self._kept_before: set[Path] = set()
@@ -79,7 +79,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
     @property
     def is_ours(self) -> bool:
-        """Whether zips are known by the names that `course submit` gives."""
+        """Whether zips are recognised by the names that `course submit` gives."""
         return bool(self.named_regexp == ARCHIVE)
 
     @property
@@ -94,7 +94,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
     @property
     def groups(self) -> list[Group]:
-        """Those who hand in together."""
+        """The groups of students who hand in together."""
         return OUTLINE.groups_in(self.topic) if OUTLINE is not None else []
 
     @cached_property
@@ -103,14 +103,14 @@ class TopicCollector(FileNameCollectorPlugin):
         return class_list(self.parent.coursedir.db_url)
 
     def submitted(self, student: str) -> Path:
-        """Where the student's work goes."""
+        """Return the folder for a student's collected work."""
         coursedir = self.parent.coursedir
         return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic))
 
     def decide(self, extracted: Path, unopened: Collection[Path] = ()) -> None:
-        """Decide whose everything below `extracted` is; of several attempts of a student all but the newest are kept.
+        """Find the student of each file below `extracted`; a student's older attempts are copied to `attempts/`.
 
-        What `conflicts` holds is not touched, nor collected. Nor are the archives that are `unopened`.
+        Work in `conflicts` is neither copied nor collected. Nor are archives that could not be opened, `unopened`.
         """
         self._topics, self._extracted = (*KNOWN, self.topic), extracted
         self._kept_before = set((self.root / attempts.FOLDER).glob(f"*/{self.topic}/*"))
@@ -141,7 +141,7 @@ class TopicCollector(FileNameCollectorPlugin):
             self._keep_older(several, extracted)
 
     def _empty_folders(self, extracted: Path) -> list[Path]:
-        """The folders that a student's zip or a platform gave its name, and that hold no work."""
+        """Return the folders named by a student's zip or by a platform that hold no work."""
         found: list[Path] = []
         for path in everything(extracted):
             below = _below(path, extracted)
@@ -152,7 +152,7 @@ class TopicCollector(FileNameCollectorPlugin):
         return found
 
     def _bare(self, work: Iterable[PurePosixPath], found: Iterable[HandIn]) -> Iterator[HandIn]:
-        """What was uploaded without `course submit`, of students whom the class list tells."""
+        """Yield work uploaded without `course submit` whose students the class list identifies."""
         packed = {path for one in found for path in one.files.values()}
         with_zip = {one.sender for one in found if one.topic == self.topic}
         sent = by_sender(path for path in work if path not in packed and not self._other_topic(path))
@@ -165,7 +165,7 @@ class TopicCollector(FileNameCollectorPlugin):
                 self._unmatched |= dict.fromkeys((self._extracted / path for path in files), one)
 
     def _once_a_group(self, found: list[HandIn]) -> list[HandIn]:
-        """The hand-ins, but of the copies that members of a group sent only one."""
+        """Return the hand-ins, keeping one of the copies that members of a group sent."""
         for shared in find_shared(found, self._digest, self.people, self.groups) if self.groups else ():
             found = [*(one for one in found if one not in shared.copies), shared.one]
             left = {path for one in shared.copies for path in one.files.values()} - {*shared.one.files.values()}
@@ -174,34 +174,34 @@ class TopicCollector(FileNameCollectorPlugin):
         return found
 
     def _once(self, files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
-        """A sender's files without those that a second download of the same work brought again."""
+        """Return a sender's files without duplicates from a second download of the same work."""
         kept: dict[str, PurePosixPath] = {}
         for path in files:
-            below = PurePosixPath(*path.parts[1:])  # the first part is the download's
+            below = PurePosixPath(*path.parts[1:])  # without the download's own folder
             same = attempts.digest({str(below): self._extracted / path})
             if kept.setdefault(same, path) != path:
                 self._passed_over.add(self._extracted / path)
         return list(kept.values())
 
     def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
-        """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
+        """Yield the hand-ins; work whose files and manifest already lie in `submitted/` gets the name it has there."""
         conflicts = find_conflicts(found, self._collected(), self.groups)
         disputed = [one for conflict in conflicts for one in conflict.hand_ins]
         for one in found:
             is_open = one in disputed or not self.submitted(one.student).is_dir()
             names = self._there(_files(one, extracted)) if is_open and one.manifests else []
-            if one.is_split:  # what lies by the manifest's name may be of whom this was copied from
+            if one.is_split:  # the manifest's name may be that of the work's original author
                 names = [name for name in names if name == one.named]
             yield one.given_to(names[0]) if names and one.student not in names else one
 
     def _there(self, files: Mapping[str, Path]) -> list[str]:
-        """The students whose work in `submitted/` has just these files."""
+        """Return the students whose work in `submitted/` has exactly these files."""
         works = sorted(self.submitted("student").parent.parent.glob(f"*/{self.topic}"))
         ours = [work for work in works if work == self.submitted(work.parent.name)]
         return [work.parent.name for work in ours if _holds(work, files)]
 
     def _keep_older(self, several: list[HandIn], extracted: Path) -> None:
-        """Keep all but the newest of a student's hand-ins; the same in two zips is one."""
+        """Copy all but the newest of a student's hand-ins to `attempts/`; identical zips count as one."""
         chosen = newest(several)
         wanted = self._digest(chosen)
         for one in several:
@@ -213,7 +213,7 @@ class TopicCollector(FileNameCollectorPlugin):
                 self.kept.append(attempts.keep(self.root, one.student, one.topic, one.time, files))
 
     def collect(self, submitted_file: str) -> dict[str, Any] | None:
-        """Whose file this is and when it came, or None where it is not to be collected."""
+        """Return a file's student and arrival time, or None if the file is not collected."""
         if not self.is_ours:
             return super().collect(submitted_file)
         path = Path(submitted_file)
@@ -232,14 +232,14 @@ class TopicCollector(FileNameCollectorPlugin):
         elif is_left_behind(file):
             return None
         elif not (reason := unfit_file(path, file)):
-            said = self._match(f"/{one.name}/{file}") or {"file_id": str(file)}  # a bare notebook says no time
+            said = self._match(f"/{one.name}/{file}") or {"file_id": str(file)}  # a bare notebook has no time
             return {**said, "student_id": one.student}
         if path.name != MANIFEST:
             self.left.add(reason, path)
         return None
 
     def _nobodys(self, path: Path) -> str:
-        """Why a file that belongs to no hand-in was left out; nothing where nobody needs to hear of it."""
+        """Return why a file that belongs to no hand-in was left out, or "" if nobody needs to know."""
         below = _below(path, self._extracted)
         place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
         if is_companion(below):
@@ -249,7 +249,7 @@ class TopicCollector(FileNameCollectorPlugin):
         if path in self._unmatched:
             return f"{self._unmatched[path]}. Put it at {place} yourself"
         if path.suffix.lower() in OTHER_ARCHIVES:
-            if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
+            if path.stem in {one.folder.name for one, _ in self._of.values()}:  # the instructor has unpacked it
                 return ""
             inbox = f"downloaded/{self.topic}/archive/"
             return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
@@ -264,16 +264,16 @@ class TopicCollector(FileNameCollectorPlugin):
         return other_topic(path, self.topic, self._topics)
 
     def _match(self, filename: str) -> dict[str, Any] | None:
-        """What the expression finds; where it is ours, without a warning that nobody can read."""
+        """Return what the file name's regular expression finds; for our own expression, without nbgrader's warning."""
         if not self.is_ours:
             return super()._match(filename)
         found = re.match(archive_pattern(self._topics), filename)
         return found.groupdict() if found else None
 
     def make_room(self, collected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        """What of `collected` is to be copied into `submitted/`; what that replaces is in `attempts/` then.
+        """Return the part of `collected` to copy into `submitted/`, after copying the work it replaces to `attempts/`.
 
-        The same work stays as it is. What is older than the work there goes to `attempts/` itself.
+        Identical work is not copied. Work older than that in `submitted/` goes to `attempts/` itself.
         """
         wanted = {}
         for student, data in collected.items():
@@ -305,7 +305,7 @@ class TopicCollector(FileNameCollectorPlugin):
         return wanted
 
     def note_senders(self) -> None:
-        """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
+        """Save which senders a platform named for the work in `submitted/`, for the next download."""
         senders = self._collected()
         for shared in self._settled_shared():
             senders |= shared.senders
@@ -316,7 +316,7 @@ class TopicCollector(FileNameCollectorPlugin):
         write_senders(self.root, self.topic, senders)
 
     def notes(self) -> Iterator[str]:
-        """What an instructor should know of what was collected."""
+        """Yield notes for the instructor on the collected work."""
         if kept := sorted(path.relative_to(self.root).as_posix() for path in {*self.kept} - self._kept_before):
             yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
         bare = [one.student for one in self._settled_works() if not one.time and not self._came(one.student)]
@@ -341,23 +341,23 @@ class TopicCollector(FileNameCollectorPlugin):
                 yield f"{student} is a login that machines give. Ask whose work it is, and rename {place} to their id."
 
     def _settled_shared(self) -> list[SharedWork]:
-        """The works of groups of which one copy lies in `submitted/` now."""
+        """Return the shared works of groups of which one copy lies in `submitted/` now."""
         return [shared for shared in self._shared if shared.one.student in self._settled]
 
     def _settled_works(self) -> list[HandIn]:
-        """The hand-ins that lie in `submitted/` now."""
+        """Return the hand-ins that lie in `submitted/` now."""
         there = [(path, one) for path, (one, _) in self._of.items() if path not in self._passed_over]
         works = {str(one.folder): one for _, one in there if one.student in self._settled and one.topic == self.topic}
         return list(works.values())
 
     def _marked_late(self) -> Iterator[str]:
-        """Whose work Canvas calls late."""
+        """Yield the students whose work Canvas marks as late."""
         for one in self._settled_works():
             if one.sender and one.sender.platform == "Canvas" and any(map(is_marked_late, one.files.values())):
                 yield one.student
 
     def _is_on_time(self, student: str) -> bool:
-        """Whether the work of a student counts as on time, though the course has a due date, or no time is known."""
+        """Return whether a student's work counts as on time: it came before the due date, or its time is unknown."""
         came = self._came(student)
         choice = OUTLINE.choices.get(self.topic) if OUTLINE is not None else None
         due = choice.due if choice else None
@@ -367,7 +367,7 @@ class TopicCollector(FileNameCollectorPlugin):
         return attempts.arrival(self.submitted(student))
 
     def uncollected(self, extracted: Path) -> Iterator[str]:
-        """What was left out and why, in a few lines."""
+        """Yield lines about what was left out and why."""
         for conflict in self.conflicts:
             place = f"submitted/<student>/{self.topic}/"
             done = "None of these is collected, so put each"
@@ -382,12 +382,12 @@ class TopicCollector(FileNameCollectorPlugin):
         return attempts.digest(_files(one, self._extracted))
 
     def _collected(self) -> dict[str, Sender]:
-        """The senders of what is in `submitted/`, as far as they are known."""
+        """Return the known senders of the work in `submitted/`."""
         senders = read_senders(self.root, self.topic)
         return {student: sender for student, sender in senders.items() if self.submitted(student).is_dir()}
 
     def _manifests(self, files: Iterable[Path], extracted: Path) -> Iterator[tuple[PurePosixPath, Manifest]]:
-        """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
+        """Yield the readable manifests by their folders below `extracted`; one in `extracted` itself has no zip."""
         for path in files:
             if path.name == MANIFEST and path.parent != extracted and not path.is_symlink():
                 said = read_manifest(path)
@@ -396,9 +396,9 @@ class TopicCollector(FileNameCollectorPlugin):
 
 
 def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
-    """Do what `process`, a method of nbgrader's application, does with what is unpacked, and say how it went.
+    """Run `process`, a method of nbgrader's application, on the unpacked files, and report the result.
 
-    Whatever was left out ends it with status 1.
+    If anything was left out, the program exits with status 1.
     """
     extractor, collector = app.extractor_plugin_inst, app.collector_plugin_inst
     extracted = Path(app._format_collect_path(app.extracted_directory))
@@ -429,7 +429,7 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
 def transfer(
     app: Any, copy: Callable[[Any, dict[str, dict[str, Any]]], None], collected: dict[str, dict[str, Any]]
 ) -> None:
-    """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
+    """Run `copy`, a method of nbgrader's application, on `collected`, and keep the work that it replaces."""
     collector = app.collector_plugin_inst
     copy(app, collector.make_room(collected) if isinstance(collector, TopicCollector) else collected)
 
@@ -447,12 +447,12 @@ def _is_a_name(student: str) -> bool:
 
 
 def _is_of_a_system(path: Path) -> bool:
-    """Whether a Mac or another system packed this along with the files."""
+    """Return whether a Mac or another system packed this along with the files."""
     return path.name.startswith(".") or is_of_a_system(path)
 
 
 def _holds(work: Path, files: Mapping[str, Path]) -> bool:
-    """Whether a folder of work has just these files, among others."""
+    """Return whether a folder of work has these files with the same contents; it may have others."""
     if not all((work / name).is_file() for name in files):
         return False
     return attempts.digest({name: work / name for name in files}) == attempts.digest(files)
@@ -467,5 +467,5 @@ def _below(path: Path, folder: Path) -> PurePosixPath:
 
 
 def _files(one: HandIn, extracted: Path) -> dict[str, Path]:
-    """The files of a hand-in, by their path in it."""
+    """Return the files of a hand-in, by their path in it."""
     return {file.as_posix(): extracted / path for file, path in one.files.items()}

@@ -1,1 +1,1 @@
-"""Release a course: notebooks without solutions, the wheel, and proof that the tests test."""
+"""Release a course: notebooks without solutions, the student wheel, and proof that the tests catch mistakes."""

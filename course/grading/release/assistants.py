@@ -1,4 +1,4 @@
-"""What AI assistants read beside a student's notebooks: the class's rule, in `AGENTS.md` and pointers to it."""
+"""Write the class's rule for AI assistants beside the notebooks, in `AGENTS.md` and pointers to it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from course.syllabus import OUTLINE
 AGREEMENT = "AGENTS.md"
 
 POINTERS = dict.fromkeys(("CLAUDE.md", "GEMINI.md"), f"Read {AGREEMENT} in this folder, and follow it: @{AGREEMENT}\n")
-"""The files of tools that read no `AGENTS.md`, which lie beside it. Both tools read the file named after the `@`."""
+"""The files beside `AGENTS.md` for tools that do not read it. Both tools read the file named after the `@`."""
 
 HIDDEN_POINTERS = dict.fromkeys(
     (".cursorrules", ".github/copilot-instructions.md"),
     f"Read {AGREEMENT} at the root of this folder, and follow it.\n",
 )
-"""Those that are read only in the folder that a student opens as a project."""
+"""The pointers that tools read only in the folder that a student opens as a project."""
 
 OURS = "<!-- `course release` writes this file anew. Without this line, your own text stays. -->"
 
@@ -105,23 +105,23 @@ FOR_STUDENTS: dict[Assistants, str] = {
     "allowed": "Your class allows AI assistants. Say where they helped if your class asks for that.",
     "not at all": "Your class asks you to solve the notebooks without AI assistants.",
 }
-"""What students read of the same choice."""
+"""A sentence for students about each of the same choices."""
 
 
 def chosen() -> Assistants:
-    """The choice of this course."""
+    """Return the choice of this course."""
     return OUTLINE.assistants if OUTLINE is not None else "tutor"
 
 
 def agreement(folder: Path) -> bytes:
-    """Return the rule that counts for the notebooks in `folder`: an instructor's own text there, or ours."""
+    """Return the rule for the notebooks in `folder`: an instructor's own text there, or ours."""
     path = folder / AGREEMENT
     own = path.read_bytes() if path.is_file() else b""
     return own if own and not own.startswith(OURS.encode()) else f"{OURS}\n{TEXTS[chosen()]}".encode()
 
 
 def write_agreement(folder: Path) -> None:
-    """Write the class's rule and the pointers beside it into `folder`; what an instructor wrote there stays."""
+    """Write the class's rule and the pointers beside it into `folder`; an instructor's own text stays."""
     (folder / AGREEMENT).write_bytes(agreement(folder))
     for name, text in POINTERS.items():
         if not (folder / name).is_file():

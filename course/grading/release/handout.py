@@ -1,4 +1,4 @@
-"""What an instructor hands out: the student wheel, and a zip of it with the released notebooks."""
+"""Make the files for students: the student wheel, and a zip of the wheel with the released notebooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.grading.reproducible_zip import add
 from course.syllabus import OUTLINE, TOPICS
 
 LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
-"""What working in a released notebook leaves beside it."""
+"""Folders that working in a released notebook leaves beside it."""
 
 START = """\
 # {title}
@@ -44,9 +44,9 @@ third packs the zip to hand in, under the name your class knows you by:
 
 
 def hand_out(root: Path) -> list[Path]:
-    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, in place of earlier ones; returns both.
+    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, replacing earlier ones; return both paths.
 
-    Earlier ones stay until both are made, and whatever else lies in `dist/` stays.
+    Earlier ones stay until both are made, and other files in `dist/` stay.
 
     Raises:
         Problem: as `build_wheel` does.
@@ -84,7 +84,7 @@ def _pack(root: Path, wheel: Path) -> Path:
 
 
 def released(root: Path) -> Iterator[Path]:
-    """The files of `assignments/` that belong to no topic, or that a release made for one of the course's."""
+    """Yield the files of `assignments/` that belong to no topic, or that a release made for one of our topics."""
     notebooks = {notebook_path(root, topic).relative_to(root / "solutions") for topic in TOPICS}
     folders = {topic.folder for topic in TOPICS}
     for path in sorted((root / "assignments").rglob("*")):

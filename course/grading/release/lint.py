@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 LONGEST_CELL = 30
-"""Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
+"""The most lines of code in a cell, which fit a screen; blank lines and docstrings do not count."""
 WIDEST_LINE = 100
-"""Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
+"""The most characters of a line, which JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
 OF_A_QUESTION = {"hints": (2, 3), "criteria": (3, 4)}
-"""How many hints and criteria a written question may have."""
+"""The allowed numbers of hints and criteria of a written question."""
 
 # What notebooks may import: the course's public side, and libraries it installs.
 PUBLIC = frozenset({"blocks", "data", "show"})
@@ -41,7 +41,7 @@ PRIVATE = frozenset({"exercise", "judge", "grading", "hidden", "reference", "not
 
 @dataclass(frozen=True)
 class Complaint:
-    """One thing to mend: `where` names file and cell, `what` says it in a sentence."""
+    """One fault to fix: `where` names file and cell, `what` describes it in a sentence."""
 
     where: str
     what: str
@@ -51,7 +51,7 @@ class Complaint:
 
 
 def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
-    """All complaints about the topic's source and, where there is one, about its release."""
+    """Return all complaints about the topic's source and, if it exists, its release."""
     source = source_path(root, topic)
     if not source.is_file():
         return [
@@ -62,13 +62,13 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     except Problem as problem:
         return [Complaint(str(source.relative_to(root)), str(problem))]
     released = release_path(root, topic)
-    places = (released.parent, notebook_path(root, topic).parent)  # a release copies what lies in the second
+    places = (released.parent, notebook_path(root, topic).parent)  # a release copies the files of the second
     complaints = lint_source(notebook, topic, places, source.name)
     if released.is_file():
         ChooseQuestion().preprocess(notebook, {"nbgrader": {"assignment": topic.folder}})
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
-    if topic.own:  # the tests of our topics are proved by tests of the course
+    if topic.own:  # the course's own tests prove those of our topics
         from course.grading.release.prove_tests import proved
 
         complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in proved(topic)]
@@ -80,7 +80,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
 
 
 def _streams(topic: Topic) -> Iterator[str]:
-    """The tasks whose training has a budget and no batches."""
+    """Yield the tasks with a training budget but without batches."""
     from course.data.streams import STREAMS
 
     for item in topic.items:
@@ -90,7 +90,7 @@ def _streams(topic: Topic) -> Iterator[str]:
 
 
 def _declarations(topic: Topic) -> Iterator[str]:
-    """What keeps the hidden tests of one of our topics from being used."""
+    """Yield the faults that keep the hidden tests of one of our topics from being used."""
     from course.hidden import Undeclared, find
 
     for item in topic.items:
@@ -102,7 +102,7 @@ def _declarations(topic: Topic) -> Iterator[str]:
 
 
 def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
-    """What keeps the predictions of one of our topics from being asked, each once and before the cell it is about."""
+    """Yield the faults in a topic's predictions; each must be asked once."""
     from course.hidden import predictions
 
     declared = predictions(topic)
@@ -119,7 +119,7 @@ def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
 
 
 def _questions(topic: Topic) -> Iterator[str]:
-    """What keeps one from beginning a written question of one of our topics, or from marking one's own answer."""
+    """Yield the faults in a topic's written questions: missing or empty hints and criteria."""
     from course.hidden import question_criteria, question_hints
 
     where = f"course/hidden/{topic.name}/question.py"
@@ -146,7 +146,7 @@ def _questions(topic: Topic) -> Iterator[str]:
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:
-    """Complaints about a built notebook with its solutions; relative links are followed from one of `folders`."""
+    """Return complaints about a built notebook with its solutions; relative links are followed from `folders`."""
     cells = notebook.cells
     found = [
         *_titles(cells, topic),
@@ -164,7 +164,7 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
 
 
 def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> list[Complaint]:
-    """Complaints about a released notebook: a solution's line left in it, a marker, an output."""
+    """Return complaints about a released notebook: a solution's line left in it, a marker, an output."""
     allowed = set(STUBS) | {line.strip() for cell in solved.cells for line in given_lines(cell)}
     found: list[Complaint] = []
     for index, cell in enumerate(released.cells):
@@ -181,7 +181,7 @@ def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> lis
 
 
 def given_lines(cell: NotebookNode) -> Iterator[str]:
-    """The lines of a source cell that students receive: those outside its solution."""
+    """Yield the lines of a source cell that students receive: those outside its solution."""
     marks = cell.metadata.get("nbgrader", {})
     if cell.cell_type == "markdown" and marks.get("solution") and BEGIN not in cell.source:
         return
@@ -196,7 +196,7 @@ def given_lines(cell: NotebookNode) -> Iterator[str]:
 
 
 def solution_lines(notebook: NotebookNode) -> list[str]:
-    """The lines that only the solutions hold, stripped: none of them may reach a student."""
+    """Return the stripped lines that only the solutions hold, none of which may reach a student."""
     given = {line.strip() for cell in notebook.cells for line in given_lines(cell)}
     every = (line.strip() for cell in notebook.cells for line in cell.source.splitlines())
     return sorted({line for line in every if line and line not in given and line not in (BEGIN, END)})
@@ -224,7 +224,7 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
 
 
 def _stated_time(cells: Sequence[NotebookNode], topic: Topic) -> Found:
-    """What the text above the first graded cell says of the notebook's minutes, where the syllabus has others."""
+    """Find a stated duration, above the first graded cell, that differs from the syllabus."""
     graded = (index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata)
     opening = cells[: next(graded, len(cells))]
     lines = (line for _, line in _markdown_lines(opening) if not line.startswith("#"))
@@ -252,7 +252,7 @@ def _imports(cells: Sequence[NotebookNode]) -> Found:
 
 
 def imported_modules(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of all that a module imports, `from course import data` as `course.data`."""
+    """Yield the dotted names of all imports, with `from course import data` as `course.data`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -280,7 +280,7 @@ def _check_cells(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     for index, cell in enumerate(cells):
         marks = cell.metadata.get("nbgrader", {})
         name = marks.get("grade_id", "")
-        if name not in items:  # an instructor's own, which nbgrader grades
+        if name not in items:  # an instructor's own cell, which nbgrader grades
             continue
         if marks.get("grade") and marks.get("solution"):
             if index == 0 or cells[index - 1].cell_type != "markdown":
@@ -318,7 +318,7 @@ def _lengths(cells: Sequence[NotebookNode]) -> Found:
 
 
 def _code_lines(cell: NotebookNode) -> int:
-    """Lines with code on them: no blank lines, no docstrings."""
+    """Return the number of lines with code, without blank lines and docstrings."""
     lines = {number for number, line in enumerate(cell.source.splitlines(), 1) if line.strip()}
     for node in ast.walk(parsed(cell.source) or ast.Module([], [])):
         is_definition = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
@@ -329,7 +329,7 @@ def _code_lines(cell: NotebookNode) -> int:
 
 
 def pictures_without_text(cells: Sequence[NotebookNode]) -> Found:
-    """Find pictures that a screen reader has no words for."""
+    """Find pictures without alternative text for screen readers."""
     for index, line in _markdown_lines(cells):
         for image in re.findall(r"!\[([^\]]*)\]\(", line):
             if not image.strip():
@@ -364,12 +364,12 @@ def _boxes(cells: Sequence[NotebookNode]) -> Found:
 
 
 def _anchor(heading: str) -> str:
-    """Jupyter's anchor of a heading, without its markup and ignoring case (GitHub's is in lower case)."""
+    """Return Jupyter's anchor of a heading, without markup and in lower case (as GitHub's is)."""
     return re.sub(r"[`*_$]", "", heading).replace(" ", "-").lower()
 
 
 def _markdown_lines(cells: Sequence[NotebookNode]) -> Iterator[tuple[int, str]]:
-    """The lines of all Markdown cells with the cell's index, code blocks left out."""
+    """Yield the lines of all Markdown cells outside code blocks, each with its cell's index."""
     for index, cell in enumerate(cells):
         if cell.cell_type != "markdown":
             continue

@@ -1,4 +1,4 @@
-"""Releases: the notebooks students get, without solutions, and what the gradebook must know to grade them."""
+"""Make releases: the notebooks for students, without solutions, and the gradebook's records for grading them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ from course.syllabus import OUTLINE, TOPICS, Topic
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    The home notebook and the rule for AI assistants are written anew with them, and whatever else lies in
-    `assignments/` stays. When all topics are asked for, our repository's without a source are passed over. Returns the
-    notebooks written.
+    The home notebook and the rule for AI assistants are written again, too, and other files in `assignments/` stay. If
+    all topics are requested, those of our repository without a source are skipped. Returns the notebooks written.
 
     Raises:
-        Problem: a source is missing or faulty, nbgrader refuses it, or `force` was not given and somebody has worked in
-            the released notebook, or students have answered another written question than the one chosen now.
+        Problem: a source is missing or faulty, nbgrader refuses it, or, without `force`, somebody has worked in the
+            released notebook, or students have answered another written question than the one chosen now.
     """
     ready = [topic for topic in topics if source_path(root, topic).is_file()]
     for topic in topics:
@@ -68,13 +67,13 @@ def register(root: Path, topic: Topic, db_url: str | None = None) -> None:
 
 
 def render(root: Path, topic: Topic, folder: Path) -> Path:
-    """Write the release of `topic` below `folder` without a gradebook; returns the notebook."""
+    """Write the release of `topic` below `folder` without a gradebook, and return the notebook's path."""
     _generate(root, [topic], release_directory=str(folder), no_database=True)
     return folder / topic.folder / f"{topic.folder}.ipynb"
 
 
 def is_registered(root: Path, topic: Topic, db_url: str | None = None) -> bool:
-    """Whether the gradebook knows the topic's notebook."""
+    """Return whether the gradebook has the topic's notebook."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url or load_config(root).CourseDirectory.db_url) as gradebook:
@@ -86,7 +85,7 @@ def is_registered(root: Path, topic: Topic, db_url: str | None = None) -> bool:
 
 
 def is_worked_in(notebook: Path) -> bool:
-    """Whether a released notebook holds outputs, or an answer that is no longer the one nbgrader put there."""
+    """Return whether a released notebook holds outputs or changed answers."""
     import nbformat
     from nbgrader.utils import compute_checksum, is_solution
 
@@ -113,7 +112,7 @@ def _refuse_another_question(root: Path, topic: Topic) -> None:
     released = release_path(root, topic)
     if topic.own or not released.is_file() or not any(root.glob(f"submitted/*/{topic.folder}")):
         return
-    from course.hidden import other_question  # only here, as it imports torch
+    from course.hidden import other_question  # imported late because it loads torch
 
     given = "\n".join(cell.source for cell in read_notebook(released.read_bytes()).cells)
     others = {number: other_question(replace(topic, question=number)) for number in QUESTIONS}
@@ -132,10 +131,10 @@ def _generate(
     release_directory: str | None = None,
     no_database: bool = False,
 ) -> None:
-    """nbgrader's `generate_assignment` under the course's own configuration.
+    """Run nbgrader's `generate_assignment` with the course's own configuration.
 
-    nbgrader empties the folder it writes to, and removes it when it fails. So it writes to one of its own, and once all
-    is made there it is moved to `release_directory`, by default `assignments/`.
+    nbgrader empties its output folder, and removes it when it fails. So it writes to a temporary folder, whose files
+    are moved to `release_directory` (by default `assignments/`) once all topics are made.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.converters.base import NbGraderException
@@ -173,7 +172,7 @@ def _generate(
 
 
 def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
-    """Why a topic cannot be released once its submissions are in the gradebook, and what can be done."""
+    """Return why a topic with submissions in the gradebook cannot be released, and what to do."""
     import nbformat
 
     from course.grading.gradebook.released_notebook import read_released
@@ -194,7 +193,7 @@ def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
 
 
 def _move(made: Path, target: Path) -> None:
-    """Move the files below `made` to the same places below `target`, over those of the same name and no others."""
+    """Move the files below `made` to the same places below `target`, overwriting only files of the same name."""
     for path in sorted(made.rglob("*")):
         place = target / path.relative_to(made)
         if path.is_dir():
@@ -204,7 +203,7 @@ def _move(made: Path, target: Path) -> None:
 
 
 def set_due(topic: Topic, db_url: str) -> None:
-    """Tell the gradebook when the topic is due, or that it no longer is; nbgrader keeps such dates in UTC."""
+    """Set the topic's due date in the gradebook, in UTC, or remove it."""
     from nbgrader.api import Gradebook
 
     due = topic.due.astimezone(UTC).replace(tzinfo=None) if topic.due else None
@@ -220,7 +219,7 @@ def _demand_tests(topic: Topic) -> None:
 
 
 def _demand_droppable(root: Path, topic: Topic) -> None:
-    """Raise `Problem` where the course drops exercises that other cells of the notebook use."""
+    """Raise `Problem` if the course drops exercises that other cells of the notebook use."""
     import nbformat
 
     if not topic.dropped:
@@ -240,9 +239,9 @@ def _demand_droppable(root: Path, topic: Topic) -> None:
 
 
 def _try_tests(topics: Sequence[Topic]) -> None:
-    """Raise `Undeclared` where the tests of an instructor's own topic cannot be run, before anything is written.
+    """Raise `Undeclared` if the tests of an instructor's own topic cannot be run, before anything is written.
 
-    What running them gives is the topic's answer key, which students get later.
+    Running them makes the topic's answer key, which students get later.
     """
     for topic in topics:
         if topic.own:

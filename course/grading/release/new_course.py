@@ -1,4 +1,4 @@
-"""`course new`: an instructor's course, begun from ours."""
+"""Make an instructor's course as a copy of ours (`course new`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IGNORED = (
     ".nbgrader.log",
     "dist/",
 )
-"""What a course's folder holds that is made anew, or is nobody else's business."""
+"""Files in a course's folder that git ignores, because they are generated or private."""
 
 HEAD = """\
 # This course, as its students get it. `course list` shows what stands here; after a change, run `course release`.
@@ -54,16 +54,16 @@ without_points = "optional"  # or "drop": exercises with 0 points leave the note
 
 
 PROJECT = "19_project"
-"""The capstone: a folder of `exercises/` with its notebook, and its tables for `course.toml`, a rubric among them."""
+"""The capstone: a folder of `exercises/` with its notebook and its tables for `course.toml`, including a rubric."""
 
 
 def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False, assistants: Assistants = "tutor") -> str:
-    """Make a course of `topics` in `folder`, with the capstone if asked for, and say what to do next.
+    """Make a course of `topics` in `folder`, with the capstone if requested, and return what to do next.
 
-    The notebooks are built there, by its release or by nbgrader: here they would get our badges.
+    The notebooks are built there later, by `course release` or nbgrader; built here, they would get our badges.
 
     Raises:
-        Problem: the folder is not empty, or this is no course of ours to start from.
+        Problem: the folder is not empty, this runs inside an instructor's course, or our own course is not found.
     """
     if OUTLINE is not None:
         raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside it")
@@ -107,7 +107,7 @@ def _add_project(repository: Path, root: Path) -> str:
 
 
 def _ours() -> Path:
-    """The folder of our course: where this package stands, or else the one at or above the working folder."""
+    """Return the folder of our course: this package's repository, or else the course at or above the working folder."""
     return OURS if is_course(OURS) else find_root()
 
 

@@ -1,4 +1,4 @@
-"""Which of an instructor's sources are older than ours: each is compared with what was ours when it was copied."""
+"""Find an instructor's sources that are older than ours, by hashes of our sources when they were copied."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from course.grading.course_folder import is_course, source_path
 from course.syllabus import Topic
 
 COPIED = Path(".course", "sources.json")
-"""What our sources were when they were copied into an instructor's course, as hashes by topic."""
+"""The file with the hashes of our sources, by topic, when they were copied into an instructor's course."""
 
 OURS = Path(course.__file__).parents[1]
-"""Our repository, where this package stands in it."""
+"""The folder of our repository, if this package is in it."""
 
 
 def note_copied(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> None:
-    """Note what those sources are that are the same as ours now, or of which nothing was noted before."""
+    """Save the hashes of our sources that equal the instructor's now, or that have no saved hash."""
     kept = _copied(root)
     now = {
         topic.folder: theirs
@@ -32,7 +32,7 @@ def note_copied(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> None:
 
 
 def older_than_ours(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> Iterator[str]:
-    """Say which sources are older than ours, and what to do about each."""
+    """Yield a sentence for each source that is older than ours, with what to do."""
     kept = _copied(root)
     for topic, mine, theirs in _both(root, topics, ours):
         copied = kept.get(topic.folder)
@@ -48,7 +48,7 @@ def older_than_ours(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> I
 
 
 def _both(root: Path, topics: Sequence[Topic], ours: Path) -> Iterator[tuple[Topic, str, str]]:
-    """The topics of which the course in `root` and ours have a source, with the hashes of both."""
+    """Yield the topics that have a source in `root` and in ours, with the hashes of both."""
     for topic in topics if is_course(ours) and root.resolve() != ours.resolve() else ():
         paths = source_path(root, topic), source_path(ours, topic)
         if all(path.is_file() for path in paths):

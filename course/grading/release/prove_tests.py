@@ -1,4 +1,4 @@
-"""Tries the hidden tests of an instructor's own exercises: the right answer earns everything, each mistake less."""
+"""Prove the hidden tests of an instructor's exercises: the reference gets full points, and each mistake gets fewer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from course.judge import judge
 from course.syllabus import Topic
 
 SEEDS = (1, 2, 3)
-"""Different draws of the cases: a mistake that only sometimes shows is no use to anybody."""
+"""Seeds for drawing the cases, because a mistake must fail at every seed."""
 
 
 PROOFS = "proofs"
-"""Where in the course's cache the outcome is kept, a file a topic and state of its tests and of the judge."""
+"""The folder in the course's cache for results, one file for each topic and state of its tests and the judge."""
 
 
 def proved(topic: Topic) -> list[str]:
-    """What `prove` says of a topic, kept until its tests or the judge change.
+    """Return the faults that `prove` finds in a topic, cached until its tests or the judge change.
 
     Raises:
         Undeclared: the tests cannot be used at all.
@@ -38,17 +38,17 @@ def proved(topic: Topic) -> list[str]:
         return list(map(str, json.loads(place.read_text("utf-8"))))
     logging.getLogger(__name__).info("Trying each known mistake of %s against its tests.", topic.folder)
     faults = list(prove(topic))
-    with suppress(OSError):  # then they are tried again
+    with suppress(OSError):  # without a cache, they are proved again
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, json.dumps(faults).encode())
     return faults
 
 
 def prove(topic: Topic) -> Iterator[str]:
-    """What is wrong with the tests of a topic, a sentence each.
+    """Yield a sentence for each fault in the tests of a topic.
 
     Raises:
-        Undeclared: they cannot be used at all.
+        Undeclared: the tests cannot be used at all.
     """
     from course.hidden import exercises
 
@@ -96,7 +96,7 @@ def _misused_laws(key: Key) -> Iterator[str]:
 
 
 def _misfit(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Why a function cannot be called with such arguments; empty where it can, or does not say what it takes."""
+    """Return why a function cannot be called with such arguments, or "" if it can, or has no signature."""
     try:
         signature = inspect.signature(function)
     except ValueError:

@@ -1,14 +1,14 @@
-"""How long a notebook's opening says that it takes, to be held against the minutes of the syllabus."""
+"""Read the duration that a notebook's opening states, to compare it with the minutes of the syllabus."""
 
 from __future__ import annotations
 
 import re
 
 NEAR = 20
-"""Minutes by which a notebook may differ from the syllabus: people say "about two hours"."""
+"""The most minutes by which a notebook may differ from the syllabus, because texts say "about two hours"."""
 
 SHORTEST = 45
-"""Minutes that a whole notebook takes at least: what is shorter is an exercise or a training."""
+"""The least minutes of a whole notebook; shorter durations are those of an exercise or a training."""
 
 _WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _NUMBER = rf"({'|'.join(_WORDS)}|\d+(?:\.\d+)?)"
@@ -22,7 +22,7 @@ _MINUTES = re.compile(r"\b(\d+)(?:\s+to\s+(\d+))?\s+minutes\b")
 
 
 def stated_minutes(text: str) -> tuple[int, int] | None:
-    """The minutes that a text names first for a whole notebook, from and to; None where it names none."""
+    """Return the first range of minutes that a text states for a whole notebook, or None."""
     if found := _HOURS.search(text):
         low, high, half_before, half_after, minutes = found.groups()
         more = (30 if half_before or half_after else 0) + int(minutes or 0)

@@ -1,4 +1,4 @@
-"""The student wheel of a course, built with hatchling."""
+"""Build the student wheel of a course with hatchling."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from course.syllabus import OUTLINE, TOPICS
 def build_wheel(root: Path, folder: Path) -> Path:
     """Write the student wheel of the course in `root` into `folder` and return its path.
 
-    That of an instructor's own course is made of our package and their outline. Its version says when it was made, so
-    pip and the notebooks' first cell know the newest of several.
+    The wheel of an instructor's own course holds our package and the instructor's outline. Its version contains the
+    build time, so pip and the notebooks' first cell recognise the newest of several.
 
     Raises:
         Problem: hatchling is not installed, or its build failed.
@@ -35,7 +35,7 @@ def build_wheel(root: Path, folder: Path) -> Path:
     with _buildable(root) as place:
         keys = place / "course" / "keys"
         shutil.rmtree(keys, ignore_errors=True)
-        copy_keys(Path(course.__file__).parent, keys, TOPICS)  # as of now
+        copy_keys(Path(course.__file__).parent, keys, TOPICS)  # current keys
         built = subprocess.run(
             [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
             cwd=place,
@@ -50,12 +50,12 @@ def build_wheel(root: Path, folder: Path) -> Path:
 
 
 BUILT_FROM = (".gitignore", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE")
-"""What a wheel needs beside the package."""
+"""The files that a build needs beside the package."""
 
 
 @contextmanager
 def _buildable(root: Path) -> Iterator[Path]:
-    """A folder that hatchling can build the course of `root` from: itself, or a copy of ours with its outline."""
+    """Yield a folder in which hatchling can build the course of `root`: `root`, or a copy of ours with its outline."""
     if (root / "hatch_build.py").is_file():
         yield root
         return

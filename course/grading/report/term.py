@@ -12,8 +12,7 @@ from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
-from course.grading.gradebook.scores import Scores
-from course.grading.gradebook.term_scores import AssignmentScores, read_term
+from course.grading.gradebook.scores import ClassScores, Scores, read_class
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
 from course.syllabus import TOPICS, Topic
@@ -63,7 +62,8 @@ def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = T
         Problem: nothing is.
     """
     database = load_config(root).CourseDirectory.db_url
-    students, scores = read_term(database, [topic.folder for topic in topics])
+    people, scores = read_class(database, [topic.folder for topic in topics])
+    students = frozenset(person.id for person in people)
     known = (topic for topic in topics if topic.folder in scores)
     found = (_taught(Classroom(root, topic), students, scores[topic.folder], now) for topic in known)
     taught = tuple(one for one in found if one.graded)
@@ -72,9 +72,7 @@ def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = T
     return taught
 
 
-def _taught(
-    classroom: Classroom, students: frozenset[str], recorded: AssignmentScores, now: datetime.datetime
-) -> Taught:
+def _taught(classroom: Classroom, students: frozenset[str], recorded: ClassScores, now: datetime.datetime) -> Taught:
     topic, submissions = classroom.topic, classroom.handed_in.submissions()
     last = {student: LastGrading(classroom, student) for student in submissions}
     results = {who: one.result_with(recorded.scores.get(who)) for who, one in last.items() if one.path.is_file()}

@@ -10,6 +10,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -29,7 +30,12 @@ from course.grading.machine.faults import SHORT, Fault, advice_for
 from course.grading.machine.resources import cores_at_hand, memory_at_hand
 from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
-from course.grading.workers.start_early import FORKS, PRELOAD, begin_server, origin_of_workers
+
+FORKS = sys.platform == "linux"
+"""Whether workers and kernels are forked; elsewhere each is begun anew."""
+
+PRELOAD = "course.grading.workers.preload"
+"""What workers need: imported once, by the server that they are forked from, or by each worker."""
 
 log = logging.getLogger(__name__)
 
@@ -147,15 +153,16 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`, begun here unless `start_early` has done so. They also share
-    a folder, which holds what is expected of answers and whatever they need for a while.
+    They share one zygote for kernels with `environment`. They also share a folder, which holds what is expected of
+    answers and whatever they need for a while.
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
         from course.grading.kernels.zygote_client import zygote_for
 
         self.size = size
-        self.zygote = zygote_for(environment) if environment and FORKS else None
+        with delay_signals():  # a zygote that is not known yet would not be ended
+            self.zygote = zygote_for(environment) if environment and FORKS else None
         self._address = (self.zygote.address, environment) if self.zygote and environment else None
         self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
         try:
@@ -184,8 +191,6 @@ class LocalCrew:
                     time.sleep(seconds)
                     self._begin_anew()
             else:
-                if self.zygote:
-                    self.zygote.expect_no_fork()  # the server has forked processes, and imported all before
                 return future
         raise Fault("worker processes end as soon as they start, perhaps because memory is short. Use fewer --workers")
 
@@ -212,12 +217,50 @@ class LocalCrew:
     def _start(self) -> ProcessPoolExecutor:
         begin = dict(os.environ), self._address, self._folder
         try:
-            return ProcessPoolExecutor(self.size, mp_context=origin_of_workers(), initializer=_begin, initargs=begin)
+            return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
         except OSError as error:
             if error.errno in SHORT:
                 raise
             needs = "They need /dev/shm, a file system in memory that can be written"
             raise Problem(f"worker processes cannot be started ({error.strerror or error}). {needs}") from error
+
+
+def begin_early(environment: dict[str, str]) -> None:
+    """Begin the server of a crew to come, and the zygote of kernels with such an environment, while this process reads.
+
+    A crew whose kernels have another environment begins another zygote.
+    """
+    from course.grading.kernels.zygote_client import zygote_for
+
+    if FORKS:
+        _context()
+        with delay_signals():
+            zygote_for(environment)
+            begin_server()
+
+
+def begin_server() -> None:
+    """Begin the server that workers are forked from, unless it runs.
+
+    A terminal sends Ctrl-C to every process. The server would end with a traceback while it imports. So it begins with
+    SIGINT blocked, and its workers unblock it (`_begin`). This process hears Ctrl-C just afterwards.
+    """
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # else the next call begins it, and that unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _context() -> Any:
+    """Return how worker processes begin: where processes can be forked, from a server that has imported `PRELOAD`."""
+    context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+    if FORKS:
+        context.set_forkserver_preload([PRELOAD])
+    return context
 
 
 ANSWERS_WITHIN = 10.0
@@ -338,7 +381,9 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     os.environ.clear()
     os.environ.update(variables)
     signal.signal(signal.SIGINT, do_nothing)  # a terminal sends it to everybody: the grader says when it is over
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    if FORKS:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_parent(Path(folder))
     tempfile.tempdir = folder
     if zygote is not None:
         from course.grading.kernels.zygote_client import ZygoteClient, share
@@ -348,9 +393,14 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     import_module("course.judge.expected").share(Path(folder, EXPECTED))
 
 
-def _end_with_parent(folder: str) -> None:
-    """A grader that was killed cannot say goodbye: its workers see it gone, tidy up, and go too."""
+def end_with_parent(folder: Path | None = None) -> None:
+    """End this process as soon as the grader that began it has ended, perhaps by a kill, and remove `folder` before."""
     parent: Any = multiprocessing.parent_process()
-    wait_for([parent.sentinel])
-    remove(Path(folder))
-    os._exit(1)
+
+    def end() -> None:
+        wait_for([parent.sentinel])
+        if folder is not None:
+            remove(folder)
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()

@@ -22,10 +22,13 @@ LOGITS = "logits for every position"
     name="AttentionSeq2Seq",
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
-        "Give what `decode_greedy` wrote to `forward` as its target. Do the largest logits name the same tokens again?",
-        "Change one token of the target. Which logits may move, and which must not?",
-        "Change one token in the middle of a long source. Do the logits move without attention? With it?",
+        "Which numbers go from one step to the next, and which stay the same in all steps? Which of the two loops "
+        "knows the next token, and which has to find it?",
+        "Change one token of the target. Which logits of `forward` may move, and which must not?",
         "Decode two sentences alone, then together. What happens to the one that ends later?",
+        "Begin with `step`, and call it once by hand with what `encode` returns and the embedding of sos. Print the "
+        "shapes of its three results. `forward` is then a loop that collects logits. `decode_greedy` is the same "
+        "loop, fed with its own tokens.",
     ),
 )
 def AttentionSeq2Seq(rng):
@@ -342,6 +345,14 @@ class ReadsItsOwnTokens(LaidOpen):
 
 
 @AttentionSeq2Seq.misconception(
+    "Print the shape of what goes into your first step. It takes a token's embedding, (B, E). Is it that, or an id?"
+)
+class ReadsIdsForEmbeddings(LaidOpen):
+    def step(self, token, state, keys, mask, last):
+        return self.decoder(torch.cat([token, last], 1), state)
+
+
+@AttentionSeq2Seq.misconception(
     "Give the ids that you decoded to forward. Does each have the largest logit at its position? Then print what goes "
     "into the first two steps of both loops, the token, its embedding and the state."
 )
@@ -365,14 +376,6 @@ class DropsInEvaluation(LaidOpen):
 class StopsWithTheFirst(LaidOpen):
     def done(self, ended):
         return bool(ended.any())
-
-
-@AttentionSeq2Seq.misconception("Decode one sentence by itself. With which token does it end?")
-class LeavesBeforeTheLastEos(LaidOpen):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        n = ids.shape[1] - int(((ids == self.eos).any(1)).all())
-        return ids[:, :n], weights[:, :n]
 
 
 @AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")

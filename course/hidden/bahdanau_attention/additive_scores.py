@@ -3,15 +3,18 @@
 import torch
 
 from course.exercise import call, exercise, noncontiguous
+from course.hidden.bahdanau_attention.scaffold import MEET_AT_THE_END
 from course.reference import bahdanau_attention as reference
 
 
 @exercise(
     reference.additive_scores,
     hints=(
-        "Print the shapes of W_q applied to the query and of W_k applied to the keys. Which axis is missing?",
-        "Write the score of one single key with plain vectors first. Then take all keys at once.",
-        "Change the query and keep the keys. Do the differences between the scores of two keys change?",
+        "Write the score of one single key with plain vectors. Which shape has each product, and which has the tanh?",
+        "Now take all keys of a batch. W_q turns the queries into (B, A), and W_k turns the keys into (B, S, A). Which "
+        "axis is missing where the two are added?",
+        "Begin with these two products, each on a line of its own, and print their shapes. Make their sum (B, S, A). "
+        "Two steps of the formula are left: one keeps this shape, and the other takes its last axis away.",
     ),
 )
 def additive_scores(rng):
@@ -54,26 +57,26 @@ additive_scores.mistakes(
     softmax_already_inside=lambda *given: torch.softmax(reference.additive_scores(*given), dim=1),
 )
 additive_scores.mistakes(
-    "Compute one score by hand, with one unit. Do query and key meet before the tanh or after it?",
-    query_added_after_the_tanh=lambda query, keys, W_q, W_k, v: (
-        ((query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
-    ),
-)
-additive_scores.mistakes(
     "Count the tanh in the formula and in your code. Where does the query meet the key?",
     a_tanh_for_each=lambda query, keys, W_q, W_k, v: (
         (torch.tanh(query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
     ),
 )
 additive_scores.mistakes(
-    "Multiply v by ten. Do your scores grow tenfold?",
-    v_left_out=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k)).sum(-1) + 0 * v.sum(),
+    MEET_AT_THE_END,
+    queries_without_an_axis=lambda query, keys, W_q, W_k, v: torch.tanh(query @ W_q.T + keys @ W_k.T) @ v,
+    axis_at_the_end=lambda query, keys, W_q, W_k, v: torch.tanh((query @ W_q.T)[:, :, None] + keys @ W_k.T) @ v,
 )
 additive_scores.mistakes(
-    "Compare your operations with the formula, one by one. Which one comes from another paper?",
-    scaled_by_the_width=lambda query, keys, W_q, W_k, v: (
-        reference.additive_scores(query, keys, W_q, W_k, v) / len(v) ** 0.5
-    ),
+    "A query is a row, and weights are (out, in). Write the shapes of both factors under each product.",
+    W_not_transposed=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q.T, W_k.T)) @ v,
+    W_in_front=lambda query, keys, W_q, W_k, v: W_q @ query,
+)
+additive_scores.mistakes(
+    "Before v comes in, the shape is (B, S, A). Which of these axes should meet v and disappear?",
+    v_in_front=lambda query, keys, W_q, W_k, v: v @ torch.tanh(_both(query, keys, W_q, W_k)),
+    not_summed=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k)) * v,
+    summed_over_the_keys=lambda query, keys, W_q, W_k, v: (torch.tanh(_both(query, keys, W_q, W_k)) * v).sum(1),
 )
 
 
@@ -82,9 +85,3 @@ def queries_of_other_sentences(query, keys, W_q, W_k, v):
     B, S, _ = keys.shape
     mixed = query.repeat(S, 1).reshape(B, S, -1)
     return torch.tanh(mixed @ W_q.T + keys @ W_k.T) @ v
-
-
-additive_scores.mistakes(
-    "Set all keys to zero and change the query. Do your scores change?",
-    query_forgotten=lambda query, keys, W_q, W_k, v: reference.additive_scores(0 * query, keys, W_q, W_k, v),
-)

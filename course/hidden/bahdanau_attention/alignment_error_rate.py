@@ -9,9 +9,10 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.alignment_error_rate,
     hints=(
-        "For one sentence, print the position of each target token's largest weight beside gold.",
-        "Make a batch in which every token looks at the gold position. Which rate do you get? And if none does?",
-        "Make the padding of the batch longer. Which of your numbers grows?",
+        "Which tokens count, and which of them miss? Count by hand for the text's four tokens.",
+        "What should the rate be if every token looks at the gold position? If none does? With longer padding?",
+        "Begin with the position of each target token's largest weight. Its shape should be that of gold, (B, T). Then "
+        "make a table (B, T) that is True for the real tokens, and print it. Two sums of such tables are left.",
     ),
 )
 def alignment_error_rate(rng):
@@ -44,6 +45,11 @@ def _hits(weights, gold, lengths):
     return ((weights.argmax(-1) == gold) & real).double(), real.double()
 
 
+def _misses(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths)
+    return real - hits
+
+
 alignment_error_rate.mistakes(
     "What is your rate when every token looks where it should?",
     rate_of_hits=lambda weights, gold, lengths: 1 - reference.alignment_error_rate(weights, gold, lengths),
@@ -55,7 +61,22 @@ alignment_error_rate.mistakes(
 alignment_error_rate.mistakes(
     "Count the real tokens of a batch of lengths 2 and 7. What do you divide by?",
     divided_by_everything=lambda weights, gold, lengths: 1 - float(_hits(weights, gold, lengths)[0].mean()),
+    misses_over_everything=lambda weights, gold, lengths: float(_misses(weights, gold, lengths).mean()),
+    misses_counted=lambda weights, gold, lengths: float(_misses(weights, gold, lengths).sum()),
 )
+alignment_error_rate.mistakes(
+    "Print the shape of your positions beside that of gold. Which axis of the weights counts the source's positions?",
+    largest_over_the_targets=lambda weights, gold, lengths: float((weights.argmax(1) != gold).double().mean()),
+    largest_of_all=lambda weights, gold, lengths: float((weights.argmax() != gold).double().mean()),
+)
+
+
+@alignment_error_rate.misconception(
+    "`lengths` is (B,), and the mask should be (B, T). Which axis is missing where you compare them with positions?"
+)
+def lengths_without_an_axis(weights, gold, lengths):
+    real = torch.arange(gold.shape[1]) < lengths
+    return float(((weights.argmax(-1) != gold) & real).sum()) / float(real.sum())
 
 
 @alignment_error_rate.misconception(
@@ -64,28 +85,3 @@ alignment_error_rate.mistakes(
 def mean_of_the_sentences(weights, gold, lengths):
     hits, real = _hits(weights, gold, lengths)
     return 1 - float((hits.sum(1) / real.sum(1)).mean())
-
-
-@alignment_error_rate.misconception(
-    "Print the shape of the weights. Along which axis lie the positions that one target token looks at?"
-)
-def largest_over_the_targets(weights, gold, lengths):
-    real = torch.arange(gold.shape[1]) < lengths[:, None]
-    who = weights.argmax(1).gather(1, gold)  # the target that gives gold's place the most
-    hits = (who == torch.arange(gold.shape[1])) & real
-    return 1 - float(hits.sum()) / float(real.sum())
-
-
-@alignment_error_rate.misconception(
-    "Compare a hit of weight 0.9 with one of weight 0.4. Both should count 1. What do you add up?"
-)
-def weight_instead_of_hits(weights, gold, lengths):
-    _, real = _hits(weights, gold, lengths)
-    found = weights.gather(2, gold[:, :, None]).squeeze(2).double()
-    return 1 - float((found * real).sum() / real.sum())
-
-
-@alignment_error_rate.misconception("Count the real tokens of a sentence of length 3. Is the last one among them?")
-def one_token_short(weights, gold, lengths):
-    hits, real = _hits(weights, gold, lengths - 1)
-    return 1 - float(hits.sum()) / max(float(real.sum()), 1.0)

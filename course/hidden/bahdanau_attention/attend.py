@@ -3,6 +3,7 @@
 import torch
 
 from course.exercise import call, exercise, noncontiguous
+from course.hidden.bahdanau_attention.scaffold import MEET_AT_THE_END
 from course.reference import bahdanau_attention as reference
 
 
@@ -10,11 +11,12 @@ from course.reference import bahdanau_attention as reference
     reference.attend,
     shown=(1,),
     hints=(
-        "Print the weights of the shortest sentence beside its mask, and their sum.",
-        "Try several scores behind the mask. For which of them is the weight exactly 0, and not just small?",
-        "Add 1,000 to all scores. Do your weights stay the same, and what is exp(1000)?",
+        "What should the weights of a short sentence add up to? Does the mask act before the softmax, or after it?",
+        "Give softmax the scores 1, 2 and x. For which x is the third weight exactly 0, and not just small?",
         "Give softmax a row in which every score is minus infinity. What does it return, and what should your function "
         "return?",
+        "Begin with the weights alone, and print them beside the mask. Once each row adds up to 1, write the shapes "
+        "(B, S) and (B, S, D) below each other. Which axis do the weights need, and which one disappears in the sum?",
     ),
 )
 def attend(rng):
@@ -84,14 +86,11 @@ attend.mistakes(
 attend.mistakes(
     "Print the weights beside the mask. Do the words get them, or the padding?",
     mask_inverted=lambda scores, values, mask: _mean(_soft(scores, ~mask), values),
-    mask_inverted_with_a_small_number=lambda scores, values, mask: _mean(_filled(scores, mask), values),
     mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask, -torch.inf), values),
-    masked_with_a_large_number=lambda scores, values, mask: _mean(_filled(scores, ~mask, 1e9), values),
 )
 attend.mistakes(
     "Sum the weights of the shortest sentence. Where has the rest gone?",
     masked_after_the_softmax=lambda scores, values, mask: _mean(torch.softmax(scores, -1) * mask, values),
-    masked_with_zero_and_once_more_after=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0) * mask, values),
 )
 attend.mistakes(
     "Print the weights beside the mask, and add up those of the words. Does padding still get a share?",
@@ -117,12 +116,6 @@ attend.mistakes(
         _filled(scores, ~mask, -torch.inf), values
     ),
 )
-attend.mistakes(
-    "Print what you add to the scores. What is zero times infinity?",
-    zero_times_infinity=lambda scores, values, mask: _mean(
-        torch.softmax(scores + (1 - mask.to(scores.dtype)) * -torch.inf, -1), values
-    ),
-)
 
 
 @attend.misconception(
@@ -140,38 +133,33 @@ attend.mistakes(
 )
 
 
-@attend.misconception("Give two words the same weight. Does your context lie half-way between their values?")
-def largest_for_sum(scores, values, mask):
-    weights = _soft(scores, mask)
-    return (weights[:, :, None] * values).amax(1), weights
-
-
-@attend.misconception("If all values are the same vector, what should the context be? Check with longer sentences.")
-def mean_for_sum(scores, values, mask):
-    weights = _soft(scores, mask)
-    return (weights[:, :, None] * values).mean(1), weights
-
-
 attend.mistakes(
-    "If all values are the same vector, what should the context be? Print what your values are multiplied with.",
-    scores_for_weights=lambda scores, values, mask: (_mean(scores, values)[0], _soft(scores, mask)),
+    "Count the axes of your context that count sentences. A sentence's weights belong to its own values alone. Which "
+    "axis do the weights need for that?",
+    weights_of_every_sentence=lambda scores, values, mask: (_soft(scores, mask) @ values, _soft(scores, mask)),
 )
-
-
-@attend.misconception(
-    "Change the second-best score a little. Does your context change? A choice has no gradient, but a mixture has one."
-)
-def only_the_best(scores, values, mask):
-    best = _soft(scores, mask).argmax(-1, keepdim=True)
-    return _mean(torch.zeros_like(scores).scatter(1, best, 1.0) * mask.any(1, keepdim=True), values)
-
-
 attend.mistakes(
-    "Make one score negative. Is its weight negative, too? Then add 5 to all scores. Do the weights change?",
-    divided_by_their_sum=lambda scores, values, mask: _mean(
-        scores * mask / (scores * mask).sum(-1, keepdim=True), values
+    MEET_AT_THE_END,
+    weights_without_an_axis=lambda scores, values, mask: ((_soft(scores, mask) * values).sum(1), _soft(scores, mask)),
+    sums_without_an_axis=lambda scores, values, mask: _mean(
+        scores.exp() * mask / (scores.exp() * mask).sum(-1), values
     ),
 )
+attend.mistakes(
+    "A context has D numbers, like a value. Along which axis does your sum run?",
+    summed_over_the_width=lambda scores, values, mask: (
+        (_soft(scores, mask)[:, :, None] * values).sum(-1),
+        _soft(scores, mask),
+    ),
+)
+attend.mistakes(
+    "Two things are left. What is exp(1000), and what is 0 divided by 0?",
+    shares_of_exponentials=lambda scores, values, mask: _mean(
+        scores.exp() * mask / (scores.exp() * mask).sum(-1, keepdim=True), values
+    ),
+)
+
+
 attend.mistakes(
     "Which of the two comes first in what you return, and which does the docstring name first?",
     weights_returned_first=lambda scores, values, mask: _mean(_soft(scores, mask), values)[::-1],

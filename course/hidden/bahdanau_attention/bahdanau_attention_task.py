@@ -54,9 +54,12 @@ class ReadsByRule:
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
         "Does the loss fall to zero within a few batches? Then decode a date. What does the decoder read in training?",
-        "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length?",
-        "Draw the weights of one date. Has each row a bright cell, and does it lie where you would look?",
+        "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length? "
+        "Does each row of the weights have a bright cell where you would look?",
         "Look at the end of the loss curve. If it jumps about, try a learning rate that falls towards the end.",
+        "Begin `train` with an optimizer of the model's parameters. For each batch, print the shapes of logits and "
+        "targets once, and think how the loss wants them. Log it, and let the steps of any training loop follow, with "
+        "the two settings of the text.",
     ),
 )
 def bahdanau_attention_task(rng):
@@ -175,7 +178,7 @@ bahdanau_attention_task.mistakes(
 )
 bahdanau_attention_task.mistakes(
     "Your model looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is "
-    "one part always wrong, or does it stand where another belongs?",
+    "one part always wrong, or does it stand where another belongs? If neither, does the loss jump about at the end?",
     LooksRightAndWritesWrong=_otherwise(
         lambda date, text: dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
     ),
@@ -198,12 +201,13 @@ bahdanau_attention_task.mistakes(
     WritesOtherDates=_otherwise(lambda date, text: _garbled(date), _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "The model writes the same for every source, and no eos. Does the loss fall at all, or is it NaN? Do the "
-    "parameters change in a step?",
+    "The model writes the same for every source, and no eos. Do the parameters change in a step, or is the loss NaN? "
+    "If it is near zero, what does the decoder read in training?",
     NeverTrained=_otherwise(lambda date, text: SAME[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "The model writes no dates, and no eos. Does the loss fall at all? Do the parameters change, and how much?",
+    "The model writes no dates, and no eos. Do the parameters change, and does the loss fall at all? If it is near "
+    "zero, what does the decoder read in training?",
     WritesNoDates=_otherwise(lambda date, text: _garbled(date)[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(

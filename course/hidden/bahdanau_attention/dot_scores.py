@@ -4,15 +4,17 @@ import torch
 from torch.nn import functional as F
 
 from course.exercise import call, exercise, noncontiguous
+from course.hidden.bahdanau_attention.scaffold import MEET_AT_THE_END, OF_ONE_SENTENCE, ONE_NUMBER, SHAPE_OF_T
 from course.reference import bahdanau_attention as reference
 
 
 @exercise(
     reference.dot_scores,
     hints=(
-        "Print both shapes. The query has one axis less than the keys. Where does it need a new one, and which axis "
-        "disappears in the sum?",
+        "A score is one number for one query and one key. Which axis of the keys disappears in the sum?",
         "Take a query of zeros with a single 1. Which numbers of the keys should the scores be?",
+        "Begin with one sentence. Its query is (D,) and its keys are (S, D), and a product of the two gives (S,). For "
+        "a batch, write (B, D) and (B, S, D) below each other. Where does the query need a new axis?",
     ),
 )
 def dot_scores(rng):
@@ -44,18 +46,14 @@ dot_scores.mistakes(
     dot_with_softmax_inside=lambda query, keys: torch.softmax(reference.dot_scores(query, keys), dim=1),
 )
 dot_scores.mistakes(
-    "Replace the second sentence of the batch. Do the scores of the first sentence change?",
-    dot_with_every_query=lambda query, keys: torch.einsum("cd,bsd->bs", query, keys),
+    OF_ONE_SENTENCE,
+    every_query_with_every_key=lambda query, keys: query @ keys.mT,
+    every_key_with_every_query=lambda query, keys: keys @ query.T,
 )
+dot_scores.mistakes(MEET_AT_THE_END, query_without_an_axis=lambda query, keys: (query * keys).sum(-1))
+dot_scores.mistakes(SHAPE_OF_T, all_axes_turned=lambda query, keys: query @ keys.permute(2, 1, 0))
 dot_scores.mistakes(
-    "Write every number of both vectors twice. A sum of products doubles. Does yours?",
-    dot_as_a_mean=lambda query, keys: (query[:, None] * keys).mean(-1),
-)
-dot_scores.mistakes(
-    "The nearest key is not the one with the largest product. What does the formula multiply?",
-    dot_as_a_distance=lambda query, keys: -((query[:, None] - keys) ** 2).sum(-1),
-)
-dot_scores.mistakes(
-    "Replace a key h by -h. What should happen to its score?",
-    dot_without_a_sign=lambda query, keys: reference.dot_scores(query, keys).abs(),
+    ONE_NUMBER,
+    dot_not_summed=lambda query, keys: query[:, None] * keys,
+    dot_summed_over_the_keys=lambda query, keys: (query[:, None] * keys).sum(1),
 )

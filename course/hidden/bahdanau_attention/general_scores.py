@@ -3,15 +3,17 @@
 import torch
 
 from course.exercise import call, exercise, noncontiguous
+from course.hidden.bahdanau_attention.scaffold import MEET_AT_THE_END, OF_ONE_SENTENCE, ONE_NUMBER, SHAPE_OF_T
 from course.reference import bahdanau_attention as reference
 
 
 @exercise(
     reference.general_scores,
     hints=(
-        "Print the three shapes, and write the product of a single query, W and a single key on paper.",
+        "Write the product of a single query, W and a single key on paper. Which axis of W meets the query?",
         "Take a query of zeros with a single 1 at position i. Which part of W can you then read off the scores?",
-        "Let W be the identity. Which function of yours should come out, and can it do the second half of the work?",
+        "Begin with the queries and W, as in the text's example, and print the shape of what they make. Which function "
+        "of yours could do the second half of the work?",
     ),
 )
 def general_scores(rng):
@@ -36,10 +38,6 @@ general_scores.mistakes(
     ),
 )
 general_scores.mistakes(
-    "Large scores come out small. Is there a function around your product?",
-    general_with_tanh=lambda query, keys, W: torch.einsum("bk,bsk->bs", torch.tanh(query @ W), keys),
-)
-general_scores.mistakes(
     "Compare your operations with the formula, one by one. Which number do you divide by?",
     general_divided_by_the_root=lambda query, keys, W: reference.general_scores(query, keys, W) / keys.shape[2] ** 0.5,
 )
@@ -48,6 +46,18 @@ general_scores.mistakes(
     general_with_softmax_inside=lambda *given: torch.softmax(reference.general_scores(*given), dim=1),
 )
 general_scores.mistakes(
-    "Replace the second sentence of the batch. Do the scores of the first sentence change?",
-    general_with_every_query=lambda query, keys, W: torch.einsum("cq,qk,bsk->bs", query, W, keys),
+    OF_ONE_SENTENCE,
+    every_query_with_every_key=lambda query, keys, W: query @ W @ keys.mT,
+    every_key_with_every_query=lambda query, keys, W: keys @ W.T @ query.T,
+)
+general_scores.mistakes(MEET_AT_THE_END, query_without_an_axis=lambda query, keys, W: (query @ W * keys).sum(-1))
+general_scores.mistakes(SHAPE_OF_T, all_axes_turned=lambda query, keys, W: query @ W @ keys.permute(2, 1, 0))
+general_scores.mistakes(
+    ONE_NUMBER,
+    general_not_summed=lambda query, keys, W: (query @ W)[:, None] * keys,
+    general_summed_over_the_keys=lambda query, keys, W: ((query @ W)[:, None] * keys).sum(1),
+)
+general_scores.mistakes(
+    "A key is a row of its sentence. Write the shapes of W and of the keys under your product. Which axes meet?",
+    W_in_front_of_the_keys=lambda query, keys, W: query @ (W @ keys),
 )

@@ -9,9 +9,11 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.shift_right,
     hints=(
-        "Write targets and result one below the other. Below each target should stand the token that comes before it.",
-        "At the first step nothing has been written yet. What does the decoder read then?",
-        "Print your result for two sentences. Is sos the first number of each row, and does it replace any other?",
+        "Write the text's targets `7 5 9 2`, and below them what the decoder reads. Which token stands below each?",
+        "At the first step nothing has been written yet. What does the decoder read then? And which target does it "
+        "never read?",
+        "Begin with a column (B, 1) that holds sos in each row and has the targets' type. Print its shape and theirs. "
+        "What has to follow it, so that the result is as long as the targets?",
     ),
 )
 def shift_right(rng):
@@ -58,23 +60,16 @@ shift_right.mistakes(
     shifts_the_batch=lambda targets, sos: torch.cat([torch.full_like(targets[:1], sos), targets[:-1]], 0),
 )
 shift_right.mistakes(
+    "Joined tensors may differ along one axis alone. Which shape should the tensor have that holds sos for each row?",
+    sos_as_a_number=lambda targets, sos: torch.cat([sos, targets[:, :-1]], 1),
+    sos_as_a_vector=lambda targets, sos: torch.cat([torch.tensor([sos]), targets[:, :-1]], 1),
+    joined_along_the_batch=lambda targets, sos: torch.cat([_front(targets, sos), targets[:, :-1]]),
+)
+shift_right.mistakes(
     "Compare targets and result. Does the decoder read the very token it is to write?",
     not_shifted=lambda targets, sos: targets.clone(),
 )
 shift_right.mistakes(
     "Count the tokens of the result. How many steps does a target of T tokens take, and what does the first one read?",
     nothing_in_front=lambda targets, sos: targets[:, :-1],
-)
-
-
-def _overwritten_in_place(targets, sos):
-    targets[:, 1:] = targets[:, :1]
-    targets[:, 0] = sos
-    return targets
-
-
-shift_right.mistakes(
-    "Print a target of different tokens, and the result. Which token was overwritten before it was read?",
-    overwritten_before_it_is_read=lambda targets, sos: _overwritten_in_place(targets.clone(), sos),
-    overwritten_in_place=_overwritten_in_place,
 )

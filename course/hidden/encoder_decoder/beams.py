@@ -101,7 +101,7 @@ def ends_otherwise(scores, src, beam, rivals, alike):
     """
     model = stand_ins.make(speaker(scores))
     said, margin = _in_a_beam(model, src, beam)
-    found: list[int] = []
+    found = []
     for rival in rivals:
         other, _ = _in_a_beam(model, src, rival or beam, by_the_last_word=rival is None)
         telling = ((said != other).any(1) & (margin > CLEAR)).nonzero()[:FEW, 0]

@@ -15,10 +15,13 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.GatedClassifier,
     hints=(
-        "Write the classifier with a plain recurrent cell first. Which line makes the next state? How many states does "
-        "your gated cell return?",
-        "Print the shape of every parameter, and beside it the shape that your cell needs for W, U and b.",
-        "Change the padding, and compare the logits. Then change the first token, and compare again.",
+        "Which states does your cell hand on from token to token? Which of them does the classifier read, and when?",
+        "Write down the shapes of W, U and b that your cell needs for 10 tokens and 64 units. An optimizer finds a "
+        "tensor only if it is an `nn.Parameter`, or part of a layer such as `nn.Linear`.",
+        "Take a batch of two sequences, of 2 and 5 tokens. After which column do you read each of them? If the padding "
+        "changes, which logits may change?",
+        "Begin `forward` with the one-hot inputs, and print their shape, (B, T, V). Start h at zeros of (B, H). Walk "
+        "along the positions and collect every hidden state, without a thought of `lengths`. Choosing comes last.",
     ),
     forbidden=BUILT_IN,
     name="GatedClassifier",
@@ -47,18 +50,24 @@ def GatedClassifier(rng):
              "let go, and do you read the last state alone?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
-    yield (
-        case("everything learns", hidden=29, scale=0.3)
-        .call(shuffled, torch.full((6,), 11))
-        .gradients(wrt="parameters")
-        .learning()
-        .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
-        .law("every_token_learns", tokens=11, because="some tokens get no gradient. Where does it stop on its way "
-             "back?")
-        .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose gates read both "
-             "the token and the state. What does each of your gates read?")
-        .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient. Which number does "
-             "that gate multiply, and what is that number at every step?")
+
+    def learns(title, **settings):
+        return (
+            case(title, hidden=29, scale=0.3, **settings)
+            .call(shuffled, torch.full((6,), 11))
+            .gradients(wrt="parameters")
+            .learning()
+            .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
+            .law("every_token_learns", tokens=11, because="some tokens get no gradient. Where does it stop on its way "
+                 "back?")
+            .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose weights are all "
+                 "parameters, and whose gates read both the token and the state. What does each of your gates read?")
+        )  # fmt: skip
+
+    yield learns("everything learns", weight=0.05, public=True)
+    yield learns("every gate learns", weight=0.95).law(
+        "every_block_learns", rows=29, because="the weights of a whole gate get no gradient. Which number does that "
+        "gate multiply, and what is that number at every step?"
     )  # fmt: skip
 
 
@@ -96,6 +105,23 @@ class CellThatOnlyAdds(Gated):
         i, _, g, o = gates(x, h, self.W, self.U, self.b)
         c = c + sigmoid(i) * tanh(g)
         return sigmoid(o) * tanh(c), c
+
+
+@GatedClassifier.misconception(
+    "Print the shape of what you read. How many states do you read for each sequence, and how many should it be?"
+)
+class EveryState(Gated):
+    def read(self, states, lengths):
+        return states
+
+
+@GatedClassifier.misconception(
+    "Index a small table (3, 4) with the columns [0, 1, 2], as you index your states. How many entries come out for "
+    "each row?"
+)
+class EveryLengthForEachSequence(Gated):
+    def read(self, states, lengths):
+        return states[:, lengths - 1]
 
 
 def _stepping(step):

@@ -13,9 +13,10 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.gated_cell,
     hints=(
-        "Write it as three lines, the candidate, the gate, the mixture, and print the range of each.",
-        "Set c to +100, then to -100. What should the next state be, in each case?",
-        "A mixture of two numbers lies between them. Is that so for every unit of yours?",
+        "A mixture of two numbers lies between them. Which two vectors are mixed here, and what decides between them?",
+        "The gate is 1 where c is +100, and 0 where c is -100. What should the next state be, in each case?",
+        "Begin with a line for each formula, the candidate, the gate and the mixture. x is (B, D) and W_x is (H, D). "
+        "Write both shapes under their product. Then print the range of each line.",
     ),
     forbidden=BUILT_IN,
 )
@@ -62,6 +63,11 @@ gated_cell.mistakes(
 gated_cell.mistakes(
     "Print the smallest value of your gate. Between which two numbers does a gate lie?",
     tanh_for_the_gate=partial(_step, gate=tanh),
+    gate_left_as_a_sum=partial(_step, gate=lambda a: a),
+)
+gated_cell.mistakes(
+    "Open the gate (c = +100). How much of the candidate should be left in the next state?",
+    candidate_added_whole=partial(_step, mixed=lambda z, h, new: z * h + new),
 )
 gated_cell.mistakes(
     "Your candidate never exceeds one. Which function does the formula put around it?",
@@ -82,6 +88,7 @@ gated_cell.mistakes(
 gated_cell.mistakes(
     "Set x and h to zero. Which two biases should still show in the result?",
     gate_without_its_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, 0 * c),
+    gate_with_the_candidates_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, b),
 )
 gated_cell.mistakes(
     "W_h and V_h are square, so no shape raises an error. Weights are (out, in). Which axis meets h?",
@@ -90,4 +97,5 @@ gated_cell.mistakes(
 gated_cell.mistakes(
     NOT_TURNED,
     weights_not_transposed=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x.T, W_h.T, b, V_x.T, V_h.T, c),
+    weights_in_front=lambda x, h, W_x, *_: W_x @ x,
 )

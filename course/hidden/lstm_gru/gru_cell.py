@@ -6,17 +6,27 @@ import torch
 from torch import sigmoid, tanh
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.lstm_gru.scaffold import BUILT_IN, OVERFLOW, biased, in_float32, overflowing, weights, x_and_h
+from course.hidden.lstm_gru.scaffold import (
+    BUILT_IN,
+    NOT_TURNED,
+    OVERFLOW,
+    biased,
+    in_float32,
+    overflowing,
+    weights,
+    x_and_h,
+)
 from course.reference import lstm_gru as reference
 
 
 @exercise(
     reference.gru_cell,
     hints=(
-        "Compute both gates first, from x and h. The candidate needs one of them. Print the range of all three.",
-        "Add 100 to z's part of the bias. Which should come out, the old state or the candidate?",
-        "Shut the reset gate completely. What does the candidate still depend on?",
-        "Reset before the product with U_n, or after it? Take a U_n that is far from diagonal and compare both.",
+        "One of the three vectors r, z and n needs another one of them. In which order can you compute them?",
+        "Let z be 1, and then 0. Which vector should come out? And what does the candidate depend on when r is 0?",
+        "Compute the text's example, h = (1, 2) and r = (0.5, 1). Does your order of reset and matrix give (2.5, 2)?",
+        "Begin by cutting W, U and b into three parts each, in the docstring's order, and print their shapes. Then "
+        "write a line for each of r and z, which differ in the parts they use. n comes next, and the mixture last.",
     ),
     forbidden=BUILT_IN,
 )
@@ -74,6 +84,11 @@ gru_cell.misconception(
     name="reset_after_U_and_bias",
     convention="reset applied after U_n and its bias, as in PyTorch with b in bias_hh",
 )(partial(_step, inside=lambda x_n, U_n, b_n, r, h: x_n - b_n + r * (h @ U_n.T + b_n)))
+gru_cell.mistakes(
+    "Your cell differs from the formulas in two points, and each is a convention of its own. Compare the last two "
+    "formulas with your lines, for z = 1 and for r = (0.5, 1).",
+    reset_after_U_and_z_writes=partial(_step, inside=_reset_after, mixed=lambda z, h, n: (1 - z) * h + z * n),
+)
 gru_cell.misconception(
     "Papers disagree about what z near one means. What becomes of the old state in the formula above?",
     name="z_writes",
@@ -99,8 +114,23 @@ gru_cell.mistakes(
     without_the_reset=partial(_step, inside=lambda x_n, U_n, b_n, r, h: x_n + h @ U_n.T),
 )
 gru_cell.mistakes(
-    "Can your candidate be negative? Print its smallest value.", sigmoid_for_n=partial(_step, around=sigmoid)
+    "Shut the reset gate. What should the candidate still know of x? Which part of your sum does r multiply?",
+    reset_of_the_whole_sum=partial(_step, inside=lambda x_n, U_n, b_n, r, h: r * (x_n + h @ U_n.T)),
 )
+gru_cell.mistakes(
+    "U is (3H, H). Which of its squares belongs to the candidate? Print the shape of your product with it.",
+    whole_U_for_the_candidate=lambda x, h, W, U, b: _step(
+        x, h, W, U, b, inside=lambda x_n, U_n, b_n, r, h: x_n + (r * h) @ U.T
+    ),
+)
+
+
+@gru_cell.misconception(
+    "Print the shape of what you cut, and those of its pieces. How many pieces do you need, and along which axis?"
+)
+def cut_along_the_batch(x, h, W, U, b):
+    r, z, n = (x @ W.T + h @ U.T + b).chunk(3)
+    return sigmoid(z) * h + (1 - sigmoid(z)) * tanh(sigmoid(r) * n)
 
 
 def _other_squares(change):
@@ -109,13 +139,12 @@ def _other_squares(change):
 
 
 gru_cell.mistakes(
-    "Your gates see the input only. What should they know of the state?",
-    gates_blind_to_the_state=_other_squares(lambda U_r, U_z, U_n: [0 * U_r, 0 * U_z, U_n]),
-)
-gru_cell.mistakes(
-    "U holds three squares. Write (out, in) under each in your products. Do all three meet h by the same axis?",
+    "U holds three squares, so no shape raises an error. Write (out, in) under each in your products. Which axis of "
+    "each meets h?",
     square_of_n_turned=_other_squares(lambda U_r, U_z, U_n: [U_r, U_z, U_n.T]),
+    squares_turned=_other_squares(lambda U_r, U_z, U_n: [U_r.T, U_z.T, U_n.T]),
 )
+gru_cell.mistakes(NOT_TURNED, gru_weights_in_front=lambda x, h, W, U, b: W @ x)
 gru_cell.mistakes(
     "PyTorch has two biases and adds them. How many are there here, and how often does yours come in?",
     gru_bias_counted_twice=lambda x, h, W, U, b: reference.gru_cell(x, h, W, U, 2 * b),

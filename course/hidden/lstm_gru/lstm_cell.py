@@ -23,10 +23,12 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.lstm_cell,
     hints=(
-        "You need four pieces of (B, H). Name each after its gate, in the docstring's order, and print its range.",
-        "Add 100 to f's part of the bias and subtract 100 from i's. What should the next cell state be?",
-        "You return two states. Which of them can never leave the interval from -1 to 1?",
-        "Which cell state does the output gate o multiply, the old one or the one you have just made?",
+        "A step returns two states. Which of them is made first, and what is the other one made of?",
+        "Let f be 1 and i be 0. What should the next cell state be? And for f = 0 and i = 1?",
+        "Redo the text's example: c = 0.5, f = 0.9, g = 0.8, i = 0.5, o = 0.5. Which of your lines gives 0.85, and "
+        "which 0.35?",
+        "Begin with one tensor of shape (B, 4H), all that goes into the four gates. Cut it along its last axis into "
+        "four pieces of (B, H), name them in the docstring's order, and print their shapes. Two formulas are left.",
     ),
     forbidden=BUILT_IN,
 )
@@ -84,6 +86,10 @@ lstm_cell.misconception(
     name="order_of_tensorflow",
     convention="gate order i, j, f, o, as in TensorFlow's BasicLSTMCell",
 )(partial(_step, order="igfo"))
+lstm_cell.mistakes(
+    "The text explains the gates in the order f, g, i, o. In which order does the docstring stack them?",
+    order_of_the_text=partial(_step, order="fgio"),
+)
 lstm_cell.misconception(
     "That is the order in which many texts write the equations. In which order does the docstring stack them?",
     name="order_f_i_o_g",
@@ -94,6 +100,29 @@ lstm_cell.misconception(
     name="order_f_i_g_o",
     convention="gate order f, i, g, o, as in texts that begin with the forget gate",
 )(partial(_step, order="figo"))
+
+
+def _cut_by(cut):
+    """The right step with what goes into its gates cut otherwise."""
+
+    def step(x, h, c, W, U, b):
+        i, f, g, o = cut(x @ W.T + h @ U.T + b)
+        new = sigmoid(f) * c + sigmoid(i) * tanh(g)
+        return sigmoid(o) * tanh(new), new
+
+    return step
+
+
+lstm_cell.mistakes(
+    "Print the shape of what you cut, and those of its pieces. How many pieces do you need, and along which axis?",
+    cut_along_the_batch=_cut_by(lambda a: a.chunk(4)),
+    pieces_of_four_numbers=_cut_by(lambda a: a.split(4, dim=1)),
+)
+lstm_cell.mistakes(
+    "Print the smallest and the largest number of each gate. Between which two should it lie?",
+    gates_left_as_sums=partial(_step, gate=lambda a: a),
+    gates_and_candidate_left_as_sums=partial(_step, gate=lambda a: a, candidate=lambda a: a),
+)
 lstm_cell.mistakes(
     "Two of your gates have changed places. Add 100 to each quarter of b in turn. Which gate opens?",
     i_and_o_exchanged=partial(_step, order="ofgi"),
@@ -107,7 +136,16 @@ lstm_cell.mistakes(
 lstm_cell.mistakes(
     "Can your cell ever decrease through the candidate? Print its smallest value.",
     sigmoid_for_the_candidate=partial(_step, candidate=sigmoid),
+    sigmoid_before_the_candidates_tanh=partial(_step, candidate=lambda g: tanh(sigmoid(g))),
 )
+
+
+@lstm_cell.misconception("Let c be large and o a half. How large is h by the formula, and how large is yours?")
+def tanh_around_the_product(x, h, c, W, U, b):
+    product, new = _step(x, h, c, W, U, b, shown=lambda old, new: new)
+    return tanh(product), new
+
+
 lstm_cell.mistakes(
     "Print the smallest and the largest number of your candidate. Between which two should it stay?",
     candidate_not_squashed=partial(_step, candidate=lambda g: g),
@@ -121,11 +159,11 @@ lstm_cell.mistakes(
     without_the_bias=lambda x, h, c, W, U, b: reference.lstm_cell(x, h, c, W, U, 0 * b),
 )
 lstm_cell.mistakes(
-    "How many gates are independent of each other in yours? Move i's part of the bias alone.",
-    coupled_gates=partial(_step, write=lambda i, f: sigmoid(-f)),
-)
-lstm_cell.mistakes(
     "Is every gate used? Move each quarter of b in turn and see whether anything changes.",
     without_the_input_gate=partial(_step, write=lambda i, f: 1.0),
 )
-lstm_cell.mistakes(NOT_TURNED, lstm_weights_not_transposed=lambda x, h, c, W, U, b: _step(x, h, c, W.T, U.T, b))
+lstm_cell.mistakes(
+    NOT_TURNED,
+    lstm_weights_not_transposed=lambda x, h, c, W, U, b: _step(x, h, c, W.T, U.T, b),
+    lstm_weights_in_front=lambda x, h, c, W, U, b: W @ x,
+)

@@ -12,10 +12,12 @@ from course.hidden.lstm_gru.scaffold import BUILT_IN
     reading.with_a_stack,
     name="lstm_gru_task",
     hints=(
-        "Does the loss stay at 0.69 for long? Print the gates of a fresh network. How long do they remember?",
+        "The loss of guessing is 0.69. Does yours stay there for long? Print the gates of a fresh network. How long do "
+        "they remember?",
         "Plot accuracy against length. Does it fall within the lengths of training, or only beyond them?",
         "Try learning rates a factor of three apart, and compare the curves after a third of the budget.",
-        "A forget gate that begins at one half has lost all but a thousandth after ten steps. What if it began higher?",
+        "Begin `train` with an optimizer of the model's parameters and a loop over the batches. A batch takes the "
+        "logits, their loss, new gradients in place of the old ones, and a step. Log each loss and look at the curve.",
     ),
     forbidden=BUILT_IN,
 )
@@ -58,14 +60,16 @@ def _examples(rng, count, lengths):
 
 
 @lstm_gru_task.misconception(
-    "Your model hardly beats guessing. Does the loss fall at all? Do state and gradient pass through every step?"
+    "Your model hardly beats guessing. Does the loss fall at all? Does the optimizer get every weight, and do state "
+    "and gradient pass through every step?"
 )
 def as_good_as_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))
 
 
 @lstm_gru_task.misconception(
-    "Your model has learned something real, but it forgets too fast. How long does a forget gate of one half remember?"
+    "Your model has learned something real, but not enough. Does the loss still fall at the end, and is each step made "
+    "of one batch's gradient alone? If so, how long does a forget gate of one half remember?"
 )
 def sees_a_few_tokens(ids, lengths):
     """What a window of five tokens can know."""
@@ -73,8 +77,8 @@ def sees_a_few_tokens(ids, lengths):
 
 
 @lstm_gru_task.misconception(
-    "Your model has learned something real, but it forgets too fast and guesses beyond its lengths. Which states "
-    "does a step hand on to the next, and how long does a forget gate of one half remember?"
+    "Your model has learned something real, but it guesses beyond its lengths. Does the loss still fall at the end? If "
+    "not, which states does a step hand on to the next, and how long does a forget gate of one half remember?"
 )
 def sees_a_few_tokens_and_is_lost_beyond(ids, lengths):
     within = (lengths <= parentheses.LONGER[1])[:, None]

@@ -9,9 +9,10 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.lstm_parameters,
     hints=(
-        "Write down the shapes of W, U and b of one cell, and multiply.",
+        "Write down the shapes of W, U and b of one cell, for two inputs and three units. Do you count the text's 72?",
         "What does the second layer read? And what, when the first one runs in both directions?",
-        "Compare with sum(p.numel() for p in nn.LSTM(...).parameters()), and find the second bias.",
+        "Begin with the count of one cell that reads a given width. Then take the layers one by one, and print the "
+        "width that each of them reads and the cells that it has.",
     ),
 )
 def lstm_parameters(rng):
@@ -49,6 +50,7 @@ lstm_parameters.misconception(
 lstm_parameters.mistakes(
     "Count the parts of W once more. How many pieces did you cut it into in lstm_cell?",
     as_many_as_a_gru=partial(_count, gates=3, biases=3),
+    one_gate=partial(_count, gates=1, biases=1),
 )
 lstm_parameters.mistakes(
     "For one unit and one input, name every number that is learned. Is something missing?",
@@ -57,6 +59,9 @@ lstm_parameters.mistakes(
 lstm_parameters.mistakes(
     "How many numbers are in b, and how many gates do they belong to?",
     one_bias_for_all_gates=partial(_count, biases=1),
+    one_number_for_each_gate=lambda D, H, layers=1, bidirectional=False: (
+        _count(D, H, layers, bidirectional, biases=0) + 4 * layers * (1 + bidirectional)
+    ),
 )
 lstm_parameters.mistakes(
     "What does the second layer read, the tokens or the hidden states of the first layer?",

@@ -13,9 +13,11 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.peephole_lstm_cell,
     hints=(
-        "Set all three peepholes to zero. The result should be that of your lstm_cell.",
-        "In which order can the four gates be computed? One of them has to wait for the new cell state.",
-        "How many numbers does p_i hold, and how many units use each of them?",
+        "Which gates see the old cell state, and which one has to wait for the new one?",
+        "Set all three peepholes to zero. Which function of yours should come out? And how many units does each number "
+        "of p_i serve?",
+        "Begin with a copy of your `lstm_cell`. Write each gate and each state on a line of its own, in the order in "
+        "which they can be computed. In three of these lines a term is missing, inside the sigmoid.",
     ),
     forbidden=BUILT_IN,
 )
@@ -50,27 +52,27 @@ def no_peepholes(x, h, c, W, U, b, p_i, p_f, p_o):
     return reference.lstm_cell(x, h, c, W, U, b)
 
 
-def _step(
-    x, h, c, W, U, b, p_i, p_f, p_o, *, gate=sigmoid, seen=lambda p, h, cell: p * cell, o_sees=lambda old, new: new
-):
+def _step(x, h, c, W, U, b, p_i, p_f, p_o, *, gate=sigmoid, seen=lambda p, cell: p * cell, o_sees=lambda old, new: new):
     """The right step with one piece exchanged: what is `seen` through a peephole p, and which cell `o_sees`."""
     i, f, g, o = gates(x, h, W, U, b)
-    new = gate(f + seen(p_f, h, c)) * c + gate(i + seen(p_i, h, c)) * tanh(g)
-    return gate(o + seen(p_o, h, o_sees(c, new))) * tanh(new), new
+    new = gate(f + seen(p_f, c)) * c + gate(i + seen(p_i, c)) * tanh(g)
+    return gate(o + seen(p_o, o_sees(c, new))) * tanh(new), new
 
 
 peephole_lstm_cell.mistakes(OVERFLOW, peephole_gates_overflow=partial(_step, gate=overflowing))
-peephole_lstm_cell.mistakes(
-    "Which of the two states does a peephole show to a gate, h or c?",
-    every_gate_peeps_at_h=partial(_step, seen=lambda p, h, cell: p * h),
-)
 peephole_lstm_cell.mistakes(
     "When you compute the output gate, which cell state do you have already?",
     o_sees_the_old_cell=partial(_step, o_sees=lambda old, new: old),
 )
 peephole_lstm_cell.mistakes(
-    "Each unit sees only its own cell state. Change c of unit 0. Do the gates of unit 1 move?",
-    peepholes_sum_over_the_units=partial(_step, seen=lambda p, h, cell: (p * cell).sum(-1, keepdim=True)),
+    "Each unit sees only its own cell state. How many numbers should p_i and c of one sequence make, one or H?",
+    peepholes_sum_over_the_units=partial(_step, seen=lambda p, cell: (p * cell).sum(-1, keepdim=True)),
+    peepholes_by_a_product=partial(_step, seen=lambda p, cell: cell @ p),
+    peepholes_in_front=partial(_step, seen=lambda p, cell: p @ cell),
+)
+peephole_lstm_cell.mistakes(
+    "Double c and leave the rest. Does what goes into the sigmoid of your input gate change?",
+    peepholes_without_the_cell=partial(_step, seen=lambda p, cell: p),
 )
 
 
@@ -91,28 +93,3 @@ def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
     i, f, g, o = gates(x, h, W, U, b)
     new = (sigmoid(f) + p_f * c) * c + (sigmoid(i) + p_i * c) * tanh(g)
     return (sigmoid(o) + p_o * new) * tanh(new), new
-
-
-def _stacked(order):
-    """The right step with gates stacked in another order."""
-
-    def step(x, h, c, W, U, b, p_i, p_f, p_o):
-        def reordered(weight):
-            part = dict(zip(order, weight.chunk(4)))
-            return torch.cat([part[gate] for gate in "ifgo"])
-
-        return reference.peephole_lstm_cell(x, h, c, reordered(W), reordered(U), reordered(b), p_i, p_f, p_o)
-
-    return step
-
-
-peephole_lstm_cell.misconception(
-    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
-    name="peepholes_in_order_i_f_o_g",
-    convention="gate order i, f, o, g",
-)(_stacked("ifog"))
-peephole_lstm_cell.mistakes(
-    "You begin with the forget gate. In which order does the docstring stack the gates?",
-    peepholes_in_order_f_i_g_o=_stacked("figo"),
-    peepholes_in_order_f_i_o_g=_stacked("fiog"),
-)

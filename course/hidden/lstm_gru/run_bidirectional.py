@@ -11,8 +11,11 @@ from course.reference import lstm_gru as reference
     reference.run_bidirectional,
     hints=(
         "Take cells that add up what they read. At t, what should each half of your result be the sum of?",
-        "How many tokens has the backward cell read at t = 0, and how many at the last t?",
-        "Print the shape of each half. Along which axis do they come together?",
+        "How many tokens has the backward cell read at t = 0, and how many at the last t? Which of its states does its "
+        "loop make first?",
+        "Begin with the forward half alone. Start from h0_f, walk along the positions, and collect the states in a "
+        "list. Print the shape that they make together, which should be (B, T, H). Then say at each step of the "
+        "other loop where its state belongs.",
     ),
 )
 def run_bidirectional(rng):
@@ -82,6 +85,42 @@ run_bidirectional.mistakes(
     batch_turned_round=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(0), h0_b).flip(0)),
 )
 run_bidirectional.mistakes(
+    "Count the states of each half. Which token has your backward cell never read?",
+    first_token_never_read=_beside(
+        lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs[:, 1:].flip(1), h0_b).flip(1)
+    ),
+)
+
+
+@run_bidirectional.misconception(
+    "Print the state that you keep for t = 0 beside h0_f. Has the cell read a token by then?"
+)
+def states_before_the_token(cell_f, cell_b, xs, h0_f, h0_b):
+    read = reference.run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b)
+    forward, backward = read.chunk(2, -1)
+    before = torch.cat([h0_f[:, None], forward[:, :-1]], 1), torch.cat([backward[:, 1:], h0_b[:, None]], 1)
+    return torch.cat(before, -1)
+
+
+@run_bidirectional.misconception("How many states does each of your cells make, and how many do you return?")
+def last_states_alone(cell_f, cell_b, xs, h0_f, h0_b):
+    forward, backward = reference.run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b).chunk(2, -1)
+    return torch.cat([forward[:, -1], backward[:, 0]], -1)
+
+
+@run_bidirectional.misconception(
+    "Along which axis do your halves come together? Which number of the shape should double?"
+)
+def halves_one_after_the_other(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat(reference.run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b).chunk(2, -1), 1)
+
+
+@run_bidirectional.misconception("xs is (B, T, D). What does a loop over xs hand to your cell, and what should it be?")
+def batch_for_time(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_f, cell_b, xs.transpose(0, 1), h0_f, h0_b)
+
+
+run_bidirectional.mistakes(
     "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?",
     cells_exchanged=lambda cell_f, cell_b, *others: reference.run_bidirectional(cell_b, cell_f, *others),
 )
@@ -91,10 +130,6 @@ run_bidirectional.mistakes(
     starts_from_zero=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(
         cell_f, cell_b, xs, *(0 * h0 for h0 in starts)
     ),
-)
-run_bidirectional.mistakes(
-    "Both halves are right. Which of them did the docstring promise first?",
-    backward_half_first=lambda *given: reference.run_bidirectional(*given).roll(given[3].shape[1], -1),
 )
 
 

@@ -7,8 +7,10 @@ from course.reference import self_attention as reference
 @exercise(
     reference.attention_cost,
     hints=(
-        "How many pairs of words does self-attention compare, and how many multiplications does one comparison take?",
-        "How many steps does the recurrent layer take, and how many numbers are in the matrix of each step?",
+        "How many pairs of words does self-attention compare, and how many steps does a recurrent layer take? What "
+        "does one pair cost in multiplications, and what does one step?",
+        "Begin with three words of two numbers, for which the table gives 18 and 12. Compute both for n = 3 "
+        "and d = 2 in a cell, and mind how Python writes a power. The docstring has the names to return them under.",
     ),
 )
 def attention_cost(rng):
@@ -41,6 +43,10 @@ attention_cost.mistakes(
 attention_cost.mistakes(
     "Print 3^2 in Python. Is it nine?",
     carets_for_powers=lambda n, d: _costs(n ^ 2 * d, n * d ^ 2),
+)
+attention_cost.mistakes(
+    "Double the number of words. Which of the two costs should become four times as large, and which one does?",
+    exchanged=lambda n, d: _costs(n * d * d, n * n * d),
 )
 attention_cost.mistakes(
     "The projections to q, k and v cost too, but this table leaves them out. The next exercise counts them.",

@@ -10,9 +10,10 @@ from course.reference import self_attention as reference
 @exercise(
     reference.attention_for_one,
     hints=(
-        "Four steps: score, scale, softmax, mix. Print the shape after each, and say what each number means.",
+        "Four steps: score, scale, softmax, mix. Say for the text's table which shape comes out of each.",
         "How many scores does one word get, and how many weights? What do the weights sum to?",
-        "The output has the width of the values. Which axis disappears when you mix them?",
+        "Begin with the products of all keys with the query. For the text's table they are 0, 2 and 4. Print the "
+        "shapes (S, D) and (D,) in the order in which you multiply them. In the last step, which axis disappears?",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -31,6 +32,10 @@ def attention_for_one(rng):
     )
 
 
+def _weights(query, keys):
+    return torch.softmax(keys @ query / len(query) ** 0.5, 0)
+
+
 def _mix(query, keys, values, scale):
     return torch.softmax(keys @ query * scale, 0) @ values
 
@@ -47,10 +52,6 @@ attention_for_one.mistakes(
     "Which axis does the dot product sum over, the width of the query or the number of keys?",
     score_scaled_by_the_number_of_keys=lambda query, keys, values: _mix(query, keys, values, len(keys) ** -0.5),
 )
-attention_for_one.mistakes(
-    "What do your weights sum to at the moment at which they meet the values?",
-    softmax_before_scaling_for_one=lambda query, keys, values: _mix(query, keys, values, 1) / len(query) ** 0.5,
-)
 
 
 @attention_for_one.misconception(
@@ -62,12 +63,27 @@ def exponentials_overflow_for_one(query, keys, values):
 
 
 attention_for_one.mistakes(
-    "Make one score negative. Can a share of attention be negative? What do your weights sum to?",
-    scores_as_weights=lambda query, keys, values: keys @ query / len(query) ** 0.5 @ values,
+    "Write the shapes of both factors under each product, in your order. The sizes that meet have to be equal.",
+    query_before_the_keys=lambda query, keys, values: torch.softmax(query @ keys / len(query) ** 0.5, 0) @ values,
+    values_before_the_weights=lambda query, keys, values: values @ _weights(query, keys),
+    weights_beside_the_width=lambda query, keys, values: (_weights(query, keys) * values).sum(0),
+)
+attention_for_one.mistakes(
+    "Print the shape of your scores. Which axis counts the keys, and over which one does your softmax run?",
+    softmax_over_a_second_axis=lambda query, keys, values: torch.softmax(keys @ query, 1),
+)
+attention_for_one.mistakes(
+    "The output has the width of the values. Which axis should disappear when you mix them?",
+    summed_over_the_width=lambda query, keys, values: (_weights(query, keys)[:, None] * values).sum(1),
+    not_summed=lambda query, keys, values: _weights(query, keys)[:, None] * values,
+)
+attention_for_one.mistakes(
+    "The text's vectors have four numbers. What do you divide by when they have three, or eleven?",
+    divided_by_two=lambda query, keys, values: _mix(query, keys, values, 0.5),
 )
 attention_for_one.mistakes(
     "These are the weights. Which of the four steps comes after them?",
-    weights_for_output=lambda query, keys, values: torch.softmax(keys @ query / len(query) ** 0.5, 0),
+    weights_for_output=lambda query, keys, values: _weights(query, keys),
 )
 attention_for_one.mistakes(
     "Replace all values by zeros. What should come out? What are keys for, and what are values for?",

@@ -7,9 +7,10 @@ from course.reference import self_attention as reference
 @exercise(
     reference.crossover_length,
     hints=(
+        "At the length that you look for, two totals are equal. Which parts of the table does each of them add up?",
         "Count each part for n = 5 and d = 2. Do your two totals agree with the text's 340 and 320?",
-        "Set the two totals equal. Which parts stand on both sides, and which factors does every part share?",
-        "Put d = 10 and your n into both totals. Are they equal? Try one word less and one word more.",
+        "Begin on paper. Write the parts of one layer, an equals sign, and the parts of the other. Cross out what "
+        "stands on both sides, and the factors that all parts share. One n is left. Try it in both totals for d = 10.",
     ),
 )
 def crossover_length(rng):

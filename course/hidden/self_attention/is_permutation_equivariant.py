@@ -12,7 +12,9 @@ from course.reference import self_attention as reference
     hints=(
         "You can reorder first or compute first. For an equivariant layer both ways lead to the same output.",
         "Try it by hand with torch.cumsum and with torch.tanh on a sentence of three words, and the order [1, 2, 0].",
-        "Two results in floating point rarely agree to the last digit. Which tolerance does the exercise name?",
+        "Begin with two tensors, the output for the reordered words and the reordered output for the words. Both have "
+        "the shape (B, T, …), so which axis does the permutation index? Then compare every number, with the tolerance "
+        "that the exercise names.",
     ),
 )
 def is_permutation_equivariant(rng):
@@ -101,14 +103,14 @@ is_permutation_equivariant.mistakes(
     tolerance_left_as_it_was=lambda fn, x, permutation: torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation]),
 )
 is_permutation_equivariant.mistakes(
-    "How many sentences of the batch do you compare? Perhaps only one of them shows the difference.",
-    compares_the_first_sentence=lambda fn, x, permutation: _equal(fn(x[:, permutation])[0], fn(x)[0, permutation]),
+    "x is (B, T, D). Which of its axes counts the words, and which one does your permutation index?",
+    sentences_reordered=lambda fn, x, permutation: _equal(fn(x[permutation]), fn(x)[permutation]),
+    numbers_reordered=lambda fn, x, permutation: _equal(fn(x[:, :, permutation]), fn(x)[:, :, permutation]),
 )
 is_permutation_equivariant.mistakes(
-    "Yours says yes to every layer. Print what you hand to fn both times. Has it ever seen the words in another order?",
-    undone_before_it_was_asked=lambda fn, x, permutation: _equal(
-        fn(x[:, permutation][:, permutation.argsort()]), fn(x)
-    ),
+    "A comparison of two tensors gives True or False for each number. Print yours. Which single answer do you need?",
+    asks_if_for_a_table=lambda fn, x, permutation: bool(fn(x[:, permutation]) == fn(x)[:, permutation]),
+    returns_a_table=lambda fn, x, permutation: fn(x[:, permutation]) == fn(x)[:, permutation],
 )
 is_permutation_equivariant.mistakes(
     "You subtract one output from the other. Is a difference of −1 smaller than 0.0001?",

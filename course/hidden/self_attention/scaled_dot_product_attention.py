@@ -11,10 +11,11 @@ from course.reference import self_attention as reference
     reference.scaled_dot_product_attention,
     shown=(1,),
     hints=(
-        "Write the shape of every result beside its line. The scores must be (B, T, S). What is at [b, i, j]?",
-        "Sum your weights over each axis in turn. Over which one must they give ones, and why?",
-        "Compare one query of one sentence with your attention_for_one. Where does the first number differ?",
-        "Draw q and k from torch.randn with D = 400. The variance of the scores you give to softmax should be 1.",
+        "The scores are (B, T, S). What is the number at [b, i, j], and which axis of the weights has to sum to one?",
+        "Draw q and k from torch.randn with D = 400. What is the variance of their products, and what should it be?",
+        "Take one query of one sentence. Which function of yours gives its output, and what do all queries share?",
+        "Begin with one sentence, as in the text's example. Write (T, D) and (S, D) below each other. Which of the two "
+        "has to be turned, so that (T, S) comes out? Then put the axis B in front, and turn the same two axes.",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -43,6 +44,11 @@ def _scores(q, k, width=None):
     return q @ k.mT / (width or q.shape[-1]) ** 0.5
 
 
+def _times(turned):
+    """The right answer, but for what q is multiplied by, `turned(k)`."""
+    return lambda q, k, v: _mixed(q @ turned(k) / q.shape[-1] ** 0.5, v)
+
+
 def _mixed(scores, v, dim=-1):
     weights = scores.softmax(dim)
     return weights @ v, weights
@@ -57,20 +63,24 @@ scaled_dot_product_attention.mistakes(
     scaled_by_D=lambda q, k, v: _mixed(q @ k.mT / q.shape[-1], v),
 )
 scaled_dot_product_attention.mistakes(
-    "Is the width of the values summed over in a score? Give v another width and compare the weights.",
-    scaled_by_the_width_of_the_values=lambda q, k, v: _mixed(_scores(q, k, v.shape[-1]), v),
+    "Print the shapes of q and of what you multiply it by. Two axes of k have to change places, and a third one stays. "
+    "Which are they?",
+    k_not_turned=_times(lambda k: k),
+    all_axes_of_k_turned=_times(lambda k: k.permute(2, 1, 0)),
+    batch_and_words_turned=_times(lambda k: k.transpose(0, 1)),
 )
 scaled_dot_product_attention.mistakes(
-    "Which axis does a dot product of q and k sum over, the words or the numbers within a word?",
+    "Each output is a mixture of values. Write the shapes of weights and values in the order in which you multiply.",
+    values_before_the_weights=lambda q, k, v: (v @ _scores(q, k).softmax(-1), _scores(q, k).softmax(-1)),
+)
+scaled_dot_product_attention.mistakes(
+    "Which axis does a dot product of q and k sum over? Print the number whose root you divide by, and what it counts.",
     scaled_by_the_number_of_words=lambda q, k, v: _mixed(_scores(q, k, q.shape[1]), v),
+    scaled_by_the_number_of_sentences=lambda q, k, v: _mixed(_scores(q, k, q.shape[0]), v),
 )
 scaled_dot_product_attention.mistakes(
     "How many numbers does one score add up? Double the number of keys. Should the scores of the first ones shrink?",
     scaled_by_the_number_of_keys=lambda q, k, v: _mixed(_scores(q, k, k.shape[1]), v),
-)
-scaled_dot_product_attention.mistakes(
-    "Print the variance of your scores for D = 4 and D = 400. Does your factor bring them together or apart?",
-    multiplied_by_the_root=lambda q, k, v: _mixed(q @ k.mT * q.shape[-1] ** 0.5, v),
 )
 scaled_dot_product_attention.mistakes(
     "Each query distributes its own attention. Sum your weights over each axis. Which axis gives ones?",
@@ -80,38 +90,12 @@ scaled_dot_product_attention.mistakes(
     "Call it with one sentence, then with the same sentence beside another one. May its output change?",
     softmax_over_the_batch=lambda q, k, v: _mixed(_scores(q, k), v, dim=0),
 )
-scaled_dot_product_attention.mistakes(
-    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys. Which axis of your scores is which?",
-    queries_and_keys_exchanged=lambda q, k, v: _mixed(_scores(k, q), v),
-)
 
 
 @scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
 def softmax_before_scaling(q, k, v):
     weights = (q @ k.mT).softmax(-1) / q.shape[-1] ** 0.5
     return weights @ v, weights
-
-
-@scaled_dot_product_attention.misconception(
-    "If all values are the same vector, what must come out? Print your output beside it. When does the division happen?"
-)
-def output_scaled_for_scores(q, k, v):
-    weights = (q @ k.mT).softmax(-1)
-    return weights @ v / q.shape[-1] ** 0.5, weights
-
-
-scaled_dot_product_attention.mistakes(
-    "Make one score far larger than all others. How large should its weight be, and how large is it? Count softmaxes.",
-    softmax_twice=lambda q, k, v: _mixed(_scores(q, k).softmax(-1), v),
-)
-
-
-@scaled_dot_product_attention.misconception(
-    "Print the weights of the first query. Does the formula forbid it to look at later words?"
-)
-def nobody_looks_ahead(q, k, v):
-    scores = _scores(q, k)
-    return _mixed(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf), v)
 
 
 scaled_dot_product_attention.mistakes(
@@ -134,10 +118,4 @@ scaled_dot_product_attention.mistakes(
 def exponentials_that_overflow(q, k, v):
     exponentials = _scores(q, k).exp()
     weights = exponentials / exponentials.sum(-1, keepdim=True)
-    return weights @ v, weights
-
-
-@scaled_dot_product_attention.misconception("Can a weight be negative? Print your smallest one.")
-def sum_for_softmax(q, k, v):
-    weights = _scores(q, k) / _scores(q, k).sum(-1, keepdim=True)
     return weights @ v, weights

@@ -10,9 +10,11 @@ from course.reference import self_attention as reference
 @exercise(
     reference.self_attention,
     hints=(
-        "Weights are (out, in), as in nn.Linear. Which shape must x @ something have, for W_q of shape (D, Din)?",
-        "Set W_v to zero, then only W_k. What should the output be each time?",
-        "Let x be all ones. All words are the same, so every output must be the row sums of W_v. Is it?",
+        "Each word becomes a query, a key and a value. Write down the shapes of all three, for a batch of x.",
+        "Set W_v to zero, then only W_k. What should the output be each time? And what, if all words are the same?",
+        "Begin with the queries. The words are rows of x, and W_q is (D, Din), as in nn.Linear, so write both shapes "
+        "below each other. (B, T, D) has to come out. Keys and values are made alike, and which function of yours is "
+        "left then?",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -43,12 +45,15 @@ def _attend(q, k, v):
 
 
 self_attention.mistakes(
-    "Weights are stored (out, in). Square matrices hide the difference. Try D different from Din.",
+    "Words are rows of x, and weights are (out, in), which square matrices hide. Write the shapes of both factors "
+    "under each product.",
+    weights_in_front=lambda x, W_q, W_k, W_v: _attend(W_q @ x, W_k @ x, W_v @ x),
     weights_not_transposed=lambda x, W_q, W_k, W_v: _attend(x @ W_q, x @ W_k, x @ W_v),
 )
 self_attention.mistakes(
     "Set W_v to zero. What should come out? A word offers its value, not itself.",
     words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
+    words_used_for_all_three=lambda x, W_q, W_k, W_v: _attend(x, x, x),
 )
 self_attention.mistakes(
     "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
@@ -58,6 +63,14 @@ self_attention.mistakes(
     "Exchange W_q and W_k in your call. Should the output change? Which matrix belongs to the word that looks?",
     queries_and_keys_swapped=lambda x, W_q, W_k, W_v: _attend(x @ W_k.T, x @ W_q.T, x @ W_v.T),
 )
+
+
+@self_attention.misconception(
+    "Scores are dot products of queries and keys. Whose width counts for the scale, theirs or that of x?"
+)
+def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
+    scores = x @ W_q.T @ (x @ W_k.T).mT / x.shape[-1] ** 0.5
+    return scores.softmax(-1) @ (x @ W_v.T)
 
 
 def _by_softmax_along(dim):
@@ -70,24 +83,17 @@ def _by_softmax_along(dim):
     return attend
 
 
-@self_attention.misconception(
-    "Scores are dot products of queries and keys. Whose width counts for the scale, theirs or that of x?"
-)
-def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
-    scores = x @ W_q.T @ (x @ W_k.T).mT / x.shape[-1] ** 0.5
-    return scores.softmax(-1) @ (x @ W_v.T)
-
-
-self_attention.mistakes(
-    "What happens to the variance of the scores when the head gets wider? You have a function that takes care of it.",
-    scores_left_unscaled=lambda x, W_q, W_k, W_v: (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T),
-)
 self_attention.mistakes(
     "Print the weights of one word that asks. Along which axis do they add up to one, and what does that axis count?",
     softmax_over_the_words_that_ask=_by_softmax_along(-2),
     softmax_over_the_batch=_by_softmax_along(0),
 )
 self_attention.mistakes(
+    "Your attention divides by the root already. How large is the variance of its scores for D = 400?",
+    scaled_twice=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T / len(W_q) ** 0.5, x @ W_k.T, x @ W_v.T),
+)
+self_attention.mistakes(
     "Your attention returns two results. Which of them holds the new words?",
+    weights_for_output=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W))[1],
     weights_returned_too=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W)),
 )

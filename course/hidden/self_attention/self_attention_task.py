@@ -16,10 +16,13 @@ HALF = "better than guessing: half of them right"
     reference.recall_by_hand,
     name="self_attention_task",
     hints=(
-        "Print the accuracy on one batch beside the loss. Guessing gives 10 %, a frequent digit 25 %. And yours?",
-        "Which position of the layer's output belongs to the query? Draw that position's attention weights for a list.",
-        "Does the loss move at all? Print it before and after one step. Does each batch make a gradient and a step?",
+        "The layer has S + 1 outputs. Which of them belongs to the question, and may the answer depend on the others?",
+        "Print the accuracy on one batch beside the loss. Guessing gives 10 %, a frequent digit 25 %. And yours? Does "
+        "the loss move at all, when you print it before and after one step?",
         "At 97 or 98 %, does the loss still jump at the end of the curve? Then try shorter steps of the optimizer.",
+        "Begin `forward` with the words that `self.slots` makes, and print their shape. Your attention takes them and "
+        "three matrices, and `self.read` takes one output. In `train`, begin with an optimizer of the model's "
+        "parameters. A batch then takes the logits, their loss, new gradients and a step.",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )

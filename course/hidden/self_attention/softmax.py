@@ -17,9 +17,12 @@ BUILT_IN_SOFTMAX = (
 @exercise(
     reference.softmax,
     hints=(
-        "Print your weights for x = [0, 0, 0] and for x = [1, 2, 3]. Along which axis do your weights sum to one?",
+        "Compute the weights of [0, 0, 0] and of [1, 2, 3] by hand. Which of your numbers must be positive, and what "
+        "must sum to one?",
         "Print exp(1000). Then compare the weights for x and for x + 1000. Should they differ?",
         "Which number could you add to a whole slice so that its largest exponential is exactly 1?",
+        "Begin with one row of small scores and the plain formula. Then take a table and print the shape of the sum "
+        "along `dim`. It has to line up with the table. Large scores come last.",
     ),
     forbidden=BUILT_IN_SOFTMAX,
 )
@@ -55,10 +58,10 @@ def overflows(x, dim):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
-def _shares(x, dim, keepdim=True, beside=0.0):
+def _shares(x, dim, keepdim=True):
     """Softmax of scores that are shifted already."""
     exponentials = x.exp()
-    return exponentials / (exponentials.sum(dim, keepdim=keepdim) + beside)
+    return exponentials / exponentials.sum(dim, keepdim=keepdim)
 
 
 softmax.mistakes(
@@ -68,16 +71,19 @@ softmax.mistakes(
 softmax.mistakes(
     "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. What do you take the exponential of?",
     one_maximum_for_all=lambda x, dim: _shares(x - x.max(), dim),
-    one_maximum_for_all_beside_a_small_number=lambda x, dim: _shares(x - x.max(), dim, beside=1e-9),
+)
+softmax.mistakes(
+    "Print x.max(dim) for a table. How many things does it return, and which one do you need?",
+    maximum_with_its_place=lambda x, dim: _shares(x - x.max(dim, keepdim=True), dim),
 )
 softmax.mistakes(
     "Take scores of ±10,000. Print the largest number that is left after your subtraction. What is its exponential?",
     mean_taken_off=lambda x, dim: _shares(x - x.mean(dim, keepdim=True), dim),
-    smallest_taken_off=lambda x, dim: _shares(x - x.amin(dim, keepdim=True), dim),
 )
 softmax.mistakes(
     "Take a table (3, 5) and dim=-1. Print the shapes of both tensors in the line that fails. How do they line up?",
     sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim, keepdim=True), dim, keepdim=False),
+    sums_lose_their_axis_and_no_shift=lambda x, dim: _shares(x, dim, keepdim=False),
     maxima_and_sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim), dim, keepdim=False),
 )
 softmax.mistakes(
@@ -91,6 +97,7 @@ softmax.mistakes(
 softmax.mistakes(
     "Sum one slice, then sum everything. Which of the two should be one?",
     one_sum_for_everything=lambda x, dim: reference.softmax(x.flatten(), 0).view(x.shape),
+    one_sum_for_everything_and_no_shift=lambda x, dim: x.exp() / x.exp().sum(),
 )
 softmax.mistakes(
     "Your results are negative. Can a weight be negative? What is still missing to get from a logarithm to a weight?",
@@ -105,10 +112,6 @@ softmax.mistakes(
     no_exponential=lambda x, dim: x / x.sum(dim, keepdim=True),
 )
 softmax.mistakes(
-    "Does the largest score get the largest weight? Try x = [1, 2, 3].",
-    small_scores_win=lambda x, dim: reference.softmax(-x, dim),
-)
-softmax.mistakes(
-    "Each of your weights looks at its own score only. Raise one score. Should the other weights stay?",
-    every_score_alone=lambda x, dim: torch.sigmoid(x),
+    "Print x and its exponentials for the scores 1, 2 and 3. Which of the two stand below the bar of the formula?",
+    divided_by_the_sum_of_scores=lambda x, dim: x.exp() / x.sum(dim, keepdim=True),
 )

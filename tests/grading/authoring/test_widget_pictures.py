@@ -45,6 +45,8 @@ def test_every_widget_of_a_release_has_its_picture_and_words_for_it(topic: Topic
         assert len(output.metadata["image/png"]["alt"]) > 40
         picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
         assert picture.width > 500 and len(set(picture.convert("L").tobytes())) > 10, "it shows nothing"
+        assert picture.convert("RGBA").getchannel("A").getextrema()[0] == 0, "it has a ground"
+        assert abs(picture.width - 2 * output.metadata["image/png"]["width"]) <= 1, "it is not sharp"
 
 
 def test_no_picture_is_left_over() -> None:

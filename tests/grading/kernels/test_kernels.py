@@ -37,7 +37,7 @@ from course.grading.kernel_edition import assemble
 from course.grading.kernels import environment as kernels
 from course.grading.kernels import provisioner, zygote_client
 from course.grading.kernels.protocol import Order
-from course.grading.kernels.zygote_fork import ALIVE, is_free
+from course.grading.kernels.zygote_client import ALIVE, is_free
 from course.grading.problem import Problem
 from course.grading.sandbox import probe as tiers
 from course.grading.sandbox.probe import strongest

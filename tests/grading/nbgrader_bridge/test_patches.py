@@ -173,15 +173,6 @@ def test_what_was_never_released_is_missing(lesson):
         read_released(url(lesson), NAME, "99_other")
 
 
-def test_a_gradebook_that_is_gone_is_made_anew(tmp_path):
-    cache_lookups()
-    for _ in range(2):
-        with Gradebook(url(tmp_path)) as gradebook:
-            assert not gradebook.students
-            gradebook.add_student("ada")
-        (tmp_path / "gradebook.db").unlink()
-
-
 def students(root: Path) -> list[str]:
     """Who is in the gradebook for anybody else who looks."""
     with closing(sqlite3.connect(root / "gradebook.db")) as connection:

@@ -28,10 +28,8 @@ from course.grading.kernels.environment import environment
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
 from course.grading.workers import worker_pool
-from course.grading.workers.start_early import FORKS, get_ready
-from course.grading.workers.worker_pool import ATTEMPTS, LocalCrew, crew, execute_all
+from course.grading.workers.worker_pool import ATTEMPTS, FORKS, LocalCrew, crew, execute_all
 from course.judge.verdict import Verdict
-from course.syllabus import find_topic
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
 
@@ -182,13 +180,12 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not FORKS, reason="nothing is forked here")
-def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
+def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
-    topic = find_topic("06_self_attention")
-    get_ready(topic, "checkpoint")
+    worker_pool.begin_early(environment(tmp_path, assemble(()), None, "checkpoint"))
     begun = zygote_client.known_zygotes[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
-    with crew(1, environment=lambda: environment(tmp_path, assemble([topic]), None, "checkpoint")) as hired:
+    with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
         assert hired.zygote is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
@@ -321,7 +318,7 @@ def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
 BEGIN_SERVER = """
 import os, signal
 from multiprocessing import forkserver, resource_tracker
-from course.grading.workers.start_early import begin_server
+from course.grading.workers.worker_pool import begin_server
 
 def interrupted():
     resource_tracker.ensure_running()

@@ -1,1 +1,1 @@
-"""Rubrics of `course.toml` in formgrader: criteria that a grader takes, and who saved what."""
+"""Show rubrics of `course.toml` in formgrader: criteria that a grader selects, and who saved what."""

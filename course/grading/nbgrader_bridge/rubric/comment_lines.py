@@ -1,4 +1,4 @@
-"""Criteria in a comment: each on a line of its own, beside what the grader typed."""
+"""Read and write the criteria in a comment: each has its own line, beside what the grader typed."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ _POINTS = r"\([+−-]\d+(?:\.\d+)?\)"
 """The points at the end of a criterion's line."""
 
 _OLD_LINE = re.compile(rf"- .* {_POINTS}")
-"""A line of a criterion, also of one that the rubric had before."""
+"""The line of a criterion, also of a criterion that the rubric had before."""
 
 
 def signed(points: float) -> str:
-    """Points as a grader reads them: `+1`, `−0.5` or `0`."""
+    """Return points as a grader reads them: `+1`, `−0.5` or `0`."""
     return f"{points:+g}".replace("-", "−") if points else "0"
 
 
 def line_of(criterion: Criterion) -> str:
-    """The line of a criterion in a comment, which is an item of a Markdown list."""
+    """Return the line of a criterion in a comment, which is an item of a Markdown list."""
     return f"- {criterion.wording} ({signed(criterion.points)})" if criterion.points else f"- {criterion.wording}"
 
 
 def taken_in(comment: str, rubric: Rubric) -> list[Criterion]:
-    """The criteria that have a line in a comment, in the rubric's order, whatever points the line names."""
+    """Return the criteria that have a line in a comment, in the rubric's order, whatever points the line names."""
     lines = [line.rstrip() for line in comment.split("\n")]
     return [criterion for criterion in rubric if any(_is_of(criterion, line) for line in lines)]
 
 
 def with_criterion(comment: str, rubric: Rubric, criterion: Criterion) -> str:
-    """The comment with a line for `criterion`, and without those of others of its group."""
+    """Return the comment with a line for `criterion`, and without the lines of other criteria of its group."""
     for other in rubric:
         if other == criterion or (other.group and other.group == criterion.group):
             comment = without_criterion(comment, rubric, other)
@@ -48,7 +48,7 @@ def with_criterion(comment: str, rubric: Rubric, criterion: Criterion) -> str:
 
 
 def without_criterion(comment: str, rubric: Rubric, criterion: Criterion) -> str:
-    """The comment without the line of `criterion`; what the grader typed stays as it is."""
+    """Return the comment without the line of `criterion`; what the grader typed stays as it is."""
     lines = comment.split("\n")
     kept = [line for line in lines if not _is_of(criterion, line)]
     removed_all = len(kept) < len(lines) and not taken_in("\n".join(kept), rubric)
@@ -58,7 +58,7 @@ def without_criterion(comment: str, rubric: Rubric, criterion: Criterion) -> str
 
 
 def renewed(comment: str, rubric: Rubric) -> str:
-    """The comment whose lines name the points that their criteria have now."""
+    """Return the comment with the current points of its criteria in their lines."""
     lines = comment.split("\n")
     for n, line in enumerate(lines):
         found = next((criterion for criterion in rubric if _is_of(criterion, line)), None)
@@ -67,7 +67,7 @@ def renewed(comment: str, rubric: Rubric) -> str:
 
 
 def typed_in(comment: str, rubric: Rubric) -> list[str]:
-    """The paragraphs that a grader typed into a comment, each once."""
+    """Return the paragraphs that a grader typed into a comment, each once."""
     lines = (line.rstrip() for line in comment.split("\n"))
     kept = [line for line in lines if not (_OLD_LINE.fullmatch(line) or any(_is_of(one, line) for one in rubric))]
     paragraphs = (paragraph.strip() for paragraph in re.split(r"\n{2,}", "\n".join(kept)))

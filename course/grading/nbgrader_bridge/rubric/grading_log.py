@@ -1,7 +1,7 @@
-"""Who saved what: each save of points or a comment, in a database of our own beside the gradebook.
+"""Log who saved which points or comments, in a database beside the gradebook.
 
-SQLite lets one process at a time write into it. So its lock also keeps two graders, each with a Jupyter server, from
-saving at the same moment.
+SQLite lets one process at a time write to the database. This lock also prevents two graders, each with a Jupyter
+server, from saving at the same moment.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from course.files import share_database
 from course.grading.machine.faults import Fault
 
 FILE = "graded_by.db"
-"""The database, in the course's folder."""
+"""The database's name in the course's folder."""
 
 PATIENCE = 60.0
-"""Seconds for which a save waits until another one is done, as for the gradebook."""
+"""Seconds that a save waits for another one, as with the gradebook."""
 
 ADVICE = {
     "readonly": "may not be written by you. Have its owner run `chmod g+w` on it, and on the course's folder",
@@ -29,7 +29,7 @@ ADVICE = {
     "locked": "is locked by another program. Wait until it has saved, and try again",
     "is full": "has no space left on its disk. Make room there",
 }
-"""What to do about an error of SQLite's, by words of it."""
+"""What to do about an error of SQLite, by words of its message."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS saved (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, grader TEXT NOT NULL,
@@ -50,9 +50,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Save:
-    """What a grader saved: points, and a comment with the wording of its criteria.
+    """The points and the comment that a grader saved, with the wording of the criteria in the comment.
 
-    `by_hand` says that the points are the grader's own and not the sum of the criteria.
+    `by_hand` is true if the grader wrote the points, so they are not the sum of the criteria.
     """
 
     grader: str
@@ -66,13 +66,13 @@ class Save:
 
 
 class GradingLog:
-    """The saves of a course, which is in the folder `root`."""
+    """The log of saves of the course in the folder `root`."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE
 
     def saves(self, answer: Answer) -> list[Save]:
-        """All that was saved of an answer, the newest last."""
+        """Return every save of an answer, the newest last."""
         if not self.path.is_file():
             return []
         with self._told(), closing(self._open()) as connection:
@@ -80,10 +80,10 @@ class GradingLog:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the database alone until the block ends; what it added is kept unless it raises.
+        """Lock the database until the block ends, and commit what the block added unless it raises.
 
         Raises:
-            Fault: another process holds it for longer than `PATIENCE`, or it cannot be written.
+            Fault: another process locks the database for longer than `PATIENCE`, or it cannot be written.
         """
         with self._told(), closing(self._open()) as connection:
             share_database(self.path)
@@ -102,7 +102,7 @@ class GradingLog:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Say what is wrong with the database, which is not the gradebook, and what to do."""
+        """Turn an error of SQLite into a `Fault` that names this database and says what to do."""
         try:
             yield
         except sqlite3.Error as error:
@@ -111,7 +111,7 @@ class GradingLog:
 
 
 def add_save(connection: sqlite3.Connection, answer: Answer, save: Save) -> None:
-    """Note a save, with the time it is now."""
+    """Log a save with the current time."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     criteria = json.dumps(list(save.criteria), ensure_ascii=False)
     values = (at, save.grader, answer.topic, answer.student, answer.question)

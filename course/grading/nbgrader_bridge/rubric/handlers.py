@@ -1,4 +1,4 @@
-"""What formgrader's page asks for: the rubrics of a submission, and each change that a grader makes."""
+"""Handle the requests of formgrader's page: read the rubrics of a submission, and apply a grader's changes."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from course.outline import FILE, Faulty, Rubric, read_outline
 STATIC = Path(__file__).parent / "static"
 
 _ANONYMOUS = re.compile(r"[0-9a-f]{32}")
-"""The name that Jupyter makes up for somebody who has only its token."""
+"""The name that Jupyter makes up for a user who has only its token."""
 
 
 def rubrics_of(root: Path, topic: str) -> Mapping[str, Rubric]:
-    """The rubrics of a topic as `course.toml` has them now, by question.
+    """Return the rubrics of a topic by question, as `course.toml` has them now.
 
     Raises:
-        Faulty: the file cannot be followed.
+        Faulty: `course.toml` has a fault.
     """
     path = root / FILE
     return read_outline(path).rubrics.get(topic, {}) if path.is_file() else {}
 
 
 def grader_of(user: Any) -> str:
-    """The grader's name: that of JupyterHub or of Jupyter's user, and otherwise of the system's."""
+    """Return the grader's name from JupyterHub or Jupyter's user, or else the operating system's user."""
     name = getattr(user, "username", "") or ""
     if name and not _ANONYMOUS.fullmatch(name):
         return name
@@ -46,15 +46,15 @@ def grader_of(user: Any) -> str:
 
 
 class RubricHandler(BaseApiHandler):
-    """What both handlers share."""
+    """The base of both handlers."""
 
     @property
     def grader(self) -> str:
-        """Who looks at the page."""
+        """The name of the grader who looks at the page."""
         return grader_of(self.current_user)
 
     def marks(self, submission_id: str) -> list[AnswerMarks]:
-        """The answers of a submission that have a rubric."""
+        """Return the answers of a submission that have a rubric."""
         self.gradebook.db.expire_all()
         try:
             notebook = self.gradebook.find_submission_notebook_by_id(submission_id)
@@ -71,19 +71,19 @@ class RubricHandler(BaseApiHandler):
         return found
 
     def refuse(self, status: int, sentence: str) -> None:
-        """Answer with what went wrong, for the grader to read."""
+        """Answer with a sentence for the grader that says what went wrong."""
         self.set_status(status)
         self.finish(json.dumps({"fault": sentence}))
 
 
 class RubricsHandler(RubricHandler):
-    """The rubrics of a submission, with what is taken, and who saved it."""
+    """The rubrics of a submission, with the selected criteria and who saved them."""
 
     @web.authenticated
     @check_xsrf
     @check_notebook_dir
     def get(self, submission_id: str) -> None:
-        """Answer with a list, an entry for each question that has a rubric."""
+        """Answer with a list, with an entry for each question that has a rubric."""
         try:
             self.finish(json.dumps([one.described(self.grader) for one in self.marks(submission_id)]))
         except Faulty as fault:
@@ -99,7 +99,7 @@ class AnswerHandler(RubricHandler):
     @check_xsrf
     @check_notebook_dir
     def put(self, submission_id: str, question: str) -> None:
-        """Make a change, and answer with what there is then; with status 409 nothing was changed."""
+        """Apply a change and answer with the new state; status 409 means that nothing was changed."""
         wanted = self.get_json_body()
         try:
             marks = next((one for one in self.marks(submission_id) if one.answer.question == question), None)

@@ -1,4 +1,4 @@
-"""The points and the comment of one answer, read from nbgrader's gradebook and changed there by a rubric."""
+"""Read the points and the comment of one answer from nbgrader's gradebook, and change them by a rubric."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Outdated(Exception):
 
 
 class Impossible(ValueError):
-    """A change that cannot be made; the message is for the grader."""
+    """The change cannot be made; the message is for the grader."""
 
 
 class AnswerMarks:
-    """What the gradebook has of an answer, with its rubric.
+    """The gradebook's points and comment of an answer, with its rubric.
 
     Args:
-        gradebook: nbgrader's.
-        notebook: its entry of a submitted notebook.
+        gradebook: nbgrader's gradebook.
+        notebook: the gradebook's entry of a submitted notebook.
         question: the name of the written question.
     """
 
@@ -52,12 +52,12 @@ class AnswerMarks:
 
     @property
     def text(self) -> str:
-        """The comment that people wrote, with the lines of criteria."""
+        """The manual comment, with the lines of criteria."""
         return self.comment.manual_comment or ""
 
     @property
     def _now(self) -> tuple[float | None, float | None, str | None]:
-        """Points, extra credit and comment, as people gave them."""
+        """The manual points, extra credit and comment."""
         return self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
 
     @property
@@ -67,16 +67,16 @@ class AnswerMarks:
 
     @property
     def version(self) -> str:
-        """What stands for points, comment and their last save: another one after any change."""
+        """A hash of points, comment and their last save, which differs after any change."""
         saves = self._log.saves(self.answer)
         return sha256(json.dumps([*self._now, saves[-1].id if saves else 0]).encode()).hexdigest()
 
     def change(self, wanted: Mapping[str, Any], grader: str) -> None:
-        """Make a change to the answer that `wanted["version"]` names, and note who made it if anything is different.
+        """Change the answer if its version is `wanted["version"]`, and log the grader if the change has an effect.
 
         Raises:
-            Outdated: the answer is another one by now.
-            Impossible: there is no such criterion, or the points are no number.
+            Outdated: the answer has changed since.
+            Impossible: the criterion does not exist, or the points are no number.
         """
         with self._log.writing() as connection:
             self._gradebook.db.expire_all()
@@ -90,7 +90,7 @@ class AnswerMarks:
             self._gradebook.db.commit()
 
     def _apply(self, wanted: Mapping[str, Any]) -> bool:
-        """Change points and comment; returns whether the points are a person's from then on, and not the sum."""
+        """Change points and comment; return whether the points are now the grader's own, and not the sum."""
         by_hand = self._is_by_hand
         if "manual_comment" in wanted:
             self._write(str(wanted["manual_comment"] or ""))
@@ -121,7 +121,7 @@ class AnswerMarks:
 
     @property
     def _given(self) -> float | None:
-        """The points that the criteria give; without any the answer is not graded."""
+        """The points of the selected criteria, or None without any, as the answer is not graded then."""
         return self._sum if self.taken else None
 
     @property
@@ -130,14 +130,14 @@ class AnswerMarks:
 
     @property
     def _is_by_hand(self) -> bool:
-        """Whether a person wrote the points, so that taking a criterion leaves them, even where the sum is the same."""
+        """Whether a grader wrote the points (even if equal to the sum), so that selecting a criterion keeps them."""
         if self.grade.manual_score in (None, self._sum):
             last = next(reversed(self._log.saves(self.answer)), None)
             return last is not None and last.by_hand and last.points == self.grade.manual_score
         return True
 
     def used_before(self) -> list[tuple[str, int]]:
-        """The paragraphs that graders typed for this question, with their number, and the commonest first."""
+        """Return the paragraphs that graders typed for this question with their counts, the commonest first."""
         from nbgrader.api import Comment
 
         rows = self._gradebook.db.query(Comment.manual_comment).filter(
@@ -147,7 +147,7 @@ class AnswerMarks:
         return sorted(counted.items(), key=lambda one: (-one[1], one[0].casefold()))
 
     def described(self, grader: str) -> dict[str, Any]:
-        """All that the page shows of the answer, for `grader`."""
+        """Return all that the page shows of the answer, for `grader`."""
         taken, saves = self.taken, self._log.saves(self.answer)
         shown = [
             {"by": save.grader, "is_you": save.grader == grader, "at": save.at, "points": save.points} for save in saves
@@ -170,7 +170,7 @@ class AnswerMarks:
 
 
 def _shown(criterion: Criterion, is_taken: bool) -> dict[str, Any]:
-    """A criterion as the page has it."""
+    """Return a criterion as the page needs it."""
     about = {"wording": criterion.wording, "text": criterion.text, "group": criterion.group}
     return {**about, "points": signed(criterion.points), "taken": is_taken}
 

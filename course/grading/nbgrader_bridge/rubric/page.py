@@ -1,4 +1,4 @@
-"""Formgrader's page of a submission: it needs no network, and shows rubrics where the topic has one."""
+"""Export formgrader's page of a submission, which works offline and shows the topic's rubrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SubmissionPage(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Export `nb` as the page and return it with its resources."""
+        """Export `nb` as the page and return the page with its resources."""
         resources = dict(resources or {})
         try:
             has_rubric = bool(rubrics_of(self._root, resources.get("assignment_id", "")))

@@ -9,36 +9,7 @@ from torch.nn import functional as F
 from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
 
 
-class _Loops(nn.Module):
-    """Both loops over `self.step`, for translators with other insides."""
-
-    def begin(self, src, lengths):
-        raise NotImplementedError
-
-    def forward(self, src, src_lengths, tgt):
-        state, memory = self.begin(src, src_lengths)
-        read = F.pad(tgt, (1, 0), value=self.sos)[:, :-1]
-        logits = []
-        for t in range(tgt.shape[1]):
-            out, state, _ = self.step(read[:, t], state, memory)
-            logits.append(out)
-        return torch.stack(logits, 1)
-
-    def decode_greedy(self, src, src_lengths, max_len):
-        with torch.no_grad():
-            state, memory = self.begin(src, src_lengths)
-            ids = torch.full((len(src), max_len), self.pad)
-            weights = torch.zeros(len(src), max_len, src.shape[1])
-            token, live = torch.full((len(src),), self.sos), torch.ones(len(src), dtype=torch.bool)
-            for t in range(max_len):
-                out, state, weights[:, t] = self.step(token, state, memory)
-                token = out.argmax(1)
-                ids[live, t] = token[live]
-                live = live & (token != self.eos)
-            return ids, weights
-
-
-class LuongsTiming(_Loops):
+class LuongsTiming(nn.Module):
     """The new state asks, general scores, one direction, and its own steps through the source."""
 
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
@@ -69,44 +40,27 @@ class LuongsTiming(_Loops):
             context = torch.einsum("bs,bsk->bk", weights, keys)
         return self.out(torch.tanh(self.mix(torch.cat([context, state], 1)))), state, weights
 
+    def forward(self, src, src_lengths, tgt):
+        state, memory = self.begin(src, src_lengths)
+        read = F.pad(tgt, (1, 0), value=self.sos)[:, :-1]
+        logits = []
+        for t in range(tgt.shape[1]):
+            out, state, _ = self.step(read[:, t], state, memory)
+            logits.append(out)
+        return torch.stack(logits, 1)
 
-class WideAndDeep(_Loops):
-    """`hidden` for each direction, two layers of writer, additive scores from linear layers with biases."""
-
-    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
-        super().__init__()
-        self.pad, self.sos, self.eos, self.A = pad, sos, eos, attention
-        self.tables = nn.ModuleDict({"src": nn.Embedding(src_vocab, embed), "tgt": nn.Embedding(tgt_vocab, embed)})
-        self.rnn = nn.GRU(embed, hidden, bidirectional=True)
-        self.bridge = nn.Linear(2 * hidden, 2 * hidden)
-        self.cells = nn.ModuleList([nn.GRUCell(embed + 2 * hidden, hidden), nn.GRUCell(hidden, hidden)])
-        self.ask, self.offer = nn.Linear(hidden, attention or 1), nn.Linear(2 * hidden, attention or 1)
-        self.v = nn.Linear(attention or 1, 1, bias=False)
-        if not attention:
-            del self.ask, self.offer, self.v
-        self.head = nn.Sequential(nn.Linear(3 * hidden, hidden), nn.Tanh(), nn.Linear(hidden, tgt_vocab))
-
-    def begin(self, src, lengths):
-        packed = nn.utils.rnn.pack_padded_sequence(self.tables["src"](src.T), lengths, enforce_sorted=False)
-        states, last = self.rnn(packed)
-        states, _ = nn.utils.rnn.pad_packed_sequence(states, total_length=src.shape[1], batch_first=True)
-        last = torch.cat(list(last), 1)
-        mask = torch.arange(src.shape[1]) < lengths[:, None]
-        return self.bridge(last).tanh().chunk(2, 1), (states, mask, last)
-
-    def step(self, token, state, memory):
-        keys, mask, last = memory
-        context, weights = last, mask.float()
-        if self.A:
-            scores = self.v(torch.tanh(self.ask(state[-1])[:, None] + self.offer(keys))).squeeze(-1)
-            weights = F.softmax(scores + torch.where(mask, 0.0, -1e9), 1)
-            context = (weights[:, :, None] * keys).sum(1)
-        x = torch.cat([self.tables["tgt"](token), context], 1)
-        new = []
-        for cell, h in zip(self.cells, state, strict=True):
-            x = cell(x, h)
-            new.append(x)
-        return self.head(torch.cat([x, context], 1)), new, weights
+    def decode_greedy(self, src, src_lengths, max_len):
+        with torch.no_grad():
+            state, memory = self.begin(src, src_lengths)
+            ids = torch.full((len(src), max_len), self.pad)
+            weights = torch.zeros(len(src), max_len, src.shape[1])
+            token, live = torch.full((len(src),), self.sos), torch.ones(len(src), dtype=torch.bool)
+            for t in range(max_len):
+                out, state, weights[:, t] = self.step(token, state, memory)
+                token = out.argmax(1)
+                ids[live, t] = token[live]
+                live = live & (token != self.eos)
+            return ids, weights
 
 
 class LogitsFromTheStateBefore(Right):
@@ -180,4 +134,4 @@ class SentenceBySentence(nn.Module):
         return ids, looked
 
 
-ALTERNATIVES = [LuongsTiming, WideAndDeep, SentenceBySentence, LogitsFromTheStateBefore, LogProbabilities]
+ALTERNATIVES = [LuongsTiming, SentenceBySentence, LogitsFromTheStateBefore, LogProbabilities]

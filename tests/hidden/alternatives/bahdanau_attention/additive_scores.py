@@ -17,11 +17,6 @@ def additive_place_by_place(query, keys, W_q, W_k, v):
     return torch.stack([(torch.tanh(query @ W_q.T + key @ W_k.T) * v).sum(-1) for key in keys.unbind(1)], dim=1)
 
 
-def additive_by_einsum(query, keys, W_q, W_k, v):
-    asked = torch.einsum("bq,aq->ba", query, W_q).unsqueeze(1)
-    return torch.einsum("bsa,a->bs", (asked + torch.einsum("bsk,ak->bsa", keys, W_k)).tanh(), v)
-
-
 def additive_row_by_row(query, keys, W_q, W_k, v):
     rows = [torch.tanh(q @ W_q.T + k @ W_k.T) @ v for q, k in zip(query, keys, strict=True)]
     return torch.stack(rows)
@@ -30,6 +25,5 @@ def additive_row_by_row(query, keys, W_q, W_k, v):
 ALTERNATIVES = [
     additive_by_concatenation,
     additive_place_by_place,
-    additive_by_einsum,
     additive_row_by_row,
 ]

@@ -24,20 +24,6 @@ def attend_with_infinity(scores, values, mask):
     return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
 
 
-def attend_row_by_row(scores, values, mask):
-    contexts, rows = [], []
-    for score, value, allowed in zip(scores, values, mask, strict=True):
-        places = allowed.nonzero().squeeze(1)
-        weight = torch.zeros_like(score)
-        if len(places):
-            weight = weight.index_add(0, places, torch.softmax(score[places], 0))
-        else:
-            weight = weight * score
-        rows.append(weight)
-        contexts.append(weight @ value)
-    return torch.stack(contexts), torch.stack(rows)
-
-
 def attend_into_zeros(scores, values, mask):
     """Nothing is computed of a sentence in which nothing is allowed: its zeros hang on no score."""
     weights = torch.zeros_like(scores)
@@ -61,7 +47,6 @@ def attend_and_draw(scores, values, mask):
 ALTERNATIVES = [
     attend_by_exponentials,
     attend_with_infinity,
-    attend_row_by_row,
     attend_into_zeros,
     attend_by_a_large_number,
     attend_and_draw,

@@ -27,29 +27,6 @@ class GruByLayers(nn.Module):
         return self.read(h)
 
 
-class PeepholeLstm(nn.Module):
-    """An LSTM with peepholes and a start of its own that is learned; gathers the last output."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.from_token = nn.Parameter(torch.randn(vocab_size, 4 * hidden) / 4)
-        self.from_state = nn.Linear(hidden, 4 * hidden)
-        self.peep = nn.Parameter(torch.zeros(3, hidden))
-        self.start = nn.Parameter(torch.zeros(2, hidden))
-        self.read = nn.Linear(hidden, classes)
-
-    def forward(self, ids, lengths):
-        h, c = self.start.unsqueeze(1).expand(-1, len(ids), -1)
-        outputs = []
-        for t in range(int(lengths.max())):
-            i, f, g, o = (self.from_token[ids[:, t]] + self.from_state(h)).chunk(4, 1)
-            c = torch.sigmoid(f + self.peep[0] * c) * c + torch.sigmoid(i + self.peep[1] * c) * torch.tanh(g)
-            h = torch.sigmoid(o + self.peep[2] * c) * torch.tanh(c)
-            outputs.append(h)
-        last = torch.stack(outputs).gather(0, (lengths - 1).view(1, -1, 1).expand(1, -1, h.shape[1]))
-        return self.read(last[0])
-
-
 class LstmOneByOne(nn.Module):
     """One sequence after another, without its padding; the forget gate's 1 is added on the way."""
 
@@ -88,29 +65,6 @@ class GruOfAFrozenTable(nn.Module):
             h = z * h + (1 - z) * torch.tanh(self.W["n"](x) + self.U["n"](r * h))
             last = torch.where((lengths == t + 1)[:, None], h, last)
         return self.read(last)
-
-
-class TwoLayersOfLstm(nn.Module):
-    """The second reads what the first shows."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.vocab_size, self.hidden = vocab_size, hidden
-        self.cells = nn.ModuleList(nn.Linear(width + hidden, 4 * hidden) for width in (vocab_size, hidden))
-        self.read = nn.Linear(hidden, classes)
-
-    def forward(self, ids, lengths):
-        states = [torch.zeros(2, len(ids), self.hidden) for _ in self.cells]
-        outputs = []
-        for x in F.one_hot(ids.T, self.vocab_size).float():
-            for k, cell in enumerate(self.cells):
-                h, c = states[k]
-                i, f, g, o = cell(torch.cat([x, h], 1)).chunk(4, 1)
-                c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-                x = torch.sigmoid(o) * torch.tanh(c)
-                states[k] = (x, c)
-            outputs.append(x)
-        return self.read(torch.stack(outputs)[lengths - 1, torch.arange(len(ids))])
 
 
 class LstmOfAList(nn.ModuleList):
@@ -193,9 +147,7 @@ class OneGateOverAFewNumbers(nn.Module):
 ALTERNATIVES = [
     GruByLayers,
     GruOfAFrozenTable,
-    PeepholeLstm,
     LstmOneByOne,
-    TwoLayersOfLstm,
     LecturesGate,
     KeepsForLong,
     OneGateOverAFewNumbers,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import einops
 import torch
 from torch.nn import functional as F
 
@@ -18,31 +17,12 @@ def lstm_by_slices(x, h, c, W, U, b):
     return s[:, 3 * H :] * torch.tanh(new), new
 
 
-def lstm_by_einsum(x, h, c, W, U, b):
-    gates = torch.einsum("bd,khd->kbh", x, einops.rearrange(W, "(k h) d -> k h d", k=4))
-    gates = gates + torch.einsum("bj,khj->kbh", h, einops.rearrange(U, "(k h) j -> k h j", k=4))
-    gates = gates + einops.rearrange(b, "(k h) -> k 1 h", k=4)
-    i, f, o = gates[[0, 1, 3]].sigmoid()
-    new = torch.addcmul(f * c, i, gates[2].tanh())
-    return [o * new.tanh(), new]
-
-
 def lstm_by_four_layers(x, h, c, W, U, b):
     H = len(b) // 4
     parts = [F.linear(x, W[k : k + H], b[k : k + H]) + F.linear(h, U[k : k + H]) for k in range(0, 4 * H, H)]
     i, f, o = (0.5 + 0.5 * torch.tanh(parts[k] / 2) for k in (0, 1, 3))
     new = f * c + i * (2 * torch.sigmoid(2 * parts[2]) - 1)
     return o * torch.tanh(new), new
-
-
-def lstm_row_by_row(x, h, c, W, U, b):
-    outputs, cells = [], []
-    for one, state, cell in zip(x, h, c, strict=True):
-        i, f, g, o = torch.split(W @ one + U @ state + b, len(state))
-        cell = torch.sigmoid(f).mul(cell).add(torch.sigmoid(i).mul(torch.tanh(g)))
-        outputs.append(torch.sigmoid(o).mul(torch.tanh(cell)))
-        cells.append(cell)
-    return torch.stack(outputs), torch.stack(cells)
 
 
 class State(NamedTuple):
@@ -61,4 +41,4 @@ def lstm_of_named_states(x, h, c, W, U, b):
     return State(*torch.func.vmap(one)(x, h, c))
 
 
-ALTERNATIVES = [lstm_by_slices, lstm_by_einsum, lstm_by_four_layers, lstm_row_by_row, lstm_of_named_states]
+ALTERNATIVES = [lstm_by_slices, lstm_by_four_layers, lstm_of_named_states]

@@ -5,10 +5,6 @@ from __future__ import annotations
 import torch
 
 
-def crossover_by_algebra(d):
-    return (8 + 8 - 4 - 8) * d * d / (2 * d)
-
-
 def crossover_as_an_integer(d):
     return 2 * d
 
@@ -24,4 +20,4 @@ def crossover_by_division(d):
     return torch.tensor(4 * d * d / (2 * d))
 
 
-ALTERNATIVES = [crossover_by_algebra, crossover_as_an_integer, crossover_by_search, crossover_by_division]
+ALTERNATIVES = [crossover_as_an_integer, crossover_by_search, crossover_by_division]

@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.hidden.alternatives.self_attention.scaffold import attention_by_einsum, one_by_einsum
+from tests.hidden.alternatives.self_attention.scaffold import one_by_einsum
 
 
 def self_by_linear(x, W_q, W_k, W_v):
@@ -29,15 +29,8 @@ def self_sentence_by_sentence(x, W_q, W_k, W_v):
     return torch.stack(outputs)
 
 
-def self_with_stacked_weights(x, W_q, W_k, W_v):
-    widths = [len(W_q), len(W_k), len(W_v)]
-    q, k, v = torch.cat([W_q, W_k, W_v]).matmul(x.mT).mT.split(widths, dim=-1)
-    return attention_by_einsum(q, k, v)[0]
-
-
 ALTERNATIVES = [
     self_by_linear,
     self_with_one_matrix_for_scores,
     self_sentence_by_sentence,
-    self_with_stacked_weights,
 ]

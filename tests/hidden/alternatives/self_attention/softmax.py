@@ -8,10 +8,6 @@ from functools import reduce
 import torch
 
 
-def softmax_by_logsumexp(x, dim):
-    return (x - x.logsumexp(dim, keepdim=True)).exp()
-
-
 def softmax_of_differences(x, dim):
     """1 / sum_j exp(x_j - x_i): no maximum at all; exp of a large difference is inf, and 1 / inf is 0."""
     x = x.movedim(dim, -1)
@@ -35,7 +31,6 @@ def softmax_of_a_folded_sum(x, dim):
 
 
 ALTERNATIVES = [
-    softmax_by_logsumexp,
     softmax_of_differences,
     softmax_slice_by_slice,
     softmax_of_a_folded_sum,

@@ -1,4 +1,4 @@
-"""Wrong answers to `AttentionSeq2Seq` that no misconception knows by name."""
+"""Wrong answers to `AttentionSeq2Seq`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,64 @@ from torch.nn import functional as F
 from course.hidden.bahdanau_attention.AttentionSeq2Seq import LaidOpen
 from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
 from course.reference.bahdanau_attention import additive_scores, attend, shift_right
+
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+class NotShifted(LaidOpen):
+    def reads(self, tgt):
+        return tgt
+
+
+class IdsNotEmbedded(Right):
+    def step(self, token, state, keys, mask, last):
+        state = self.decoder(torch.cat([token, last], dim=1), state)
+        return self.to_tokens(torch.cat([state, last, token], dim=1)), state, mask
+
+
+class StackedInFront(Right):
+    def forward(self, src, src_lengths, tgt):
+        return super().forward(src, src_lengths, tgt).transpose(0, 1)
+
+
+class StateNotKept(LaidOpen):
+    def next_state(self, new, start):
+        return start
+
+
+class WritesOnBehindEos(LaidOpen):
+    def ended(self, ended):
+        return torch.zeros_like(ended)
+
+
+class PadsItsEos(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids.masked_fill((ids == self.eos).cumsum(dim=1) > 0, self.pad), weights
+
+
+class StopsAtTheFirstEos(LaidOpen):
+    def done(self, ended):
+        return bool(ended.any())
+
+
+class IdsAlone(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len)[0]
+
+
+FIRST_ATTEMPTS = {
+    NotShifted: "Does it fall to zero at once?",
+    IdsNotEmbedded: "Is it that, or an id?",
+    StackedInFront: "expected the shape (5, 8, 11), got (8, 5, 11)",
+    StateNotKept: "Which state goes into a step?",
+    WritesOnBehindEos: "What stands behind the first eos of a sentence?",
+    PadsItsEos: "Does it keep the eos itself?",
+    StopsAtTheFirstEos: "When does your loop stop?",
+    IdsAlone: "decode_greedy returns two tensors",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 class MeanOfTheKeys(Right):
@@ -20,12 +78,6 @@ class MeanOfTheKeys(Right):
         read = self.embed_tgt(token)
         state = self.decoder(torch.cat([read, context], 1), state)
         return self.to_tokens(torch.cat([state, context, read], 1)), state, weights
-
-
-class NothingReadFromTheSource(Right):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return 0 * keys, mask, 0 * last
 
 
 class ContextCutOff(Right):
@@ -88,26 +140,10 @@ class ProbabilitiesForLogits(Right):
         return logits.softmax(-1), state, weights
 
 
-class OneLogitFewer(Right):
-    def forward(self, src, src_lengths, tgt):
-        return super().forward(src, src_lengths, tgt)[:, :-1]
-
-
 class SosKeptInTheIds(Right):
     def decode_greedy(self, src, src_lengths, max_len):
         ids, weights = super().decode_greedy(src, src_lengths, max_len)
         return torch.cat([torch.full_like(ids[:, :1], self.sos), ids[:, :-1]], 1), weights
-
-
-class LosesItsEos(Right):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return ids.masked_fill(ids == self.eos, self.pad), weights
-
-
-class IdsWithoutWeights(Right):
-    def decode_greedy(self, src, src_lengths, max_len):
-        return super().decode_greedy(src, src_lengths, max_len)[0]
 
 
 class KeysDroppedInEvaluation(LaidOpen):
@@ -120,16 +156,6 @@ class WeightsOfThePaddingToo(Right):
     def decode_greedy(self, src, src_lengths, max_len):
         ids, weights = super().decode_greedy(src, src_lengths, max_len)
         return ids, torch.full_like(weights, 1 / weights.shape[2])
-
-
-class OnlyTheFirstSentence(Right):
-    """The eos of the first sentence ends them all."""
-
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        end = (ids[0] == self.eos).nonzero()
-        n = int(end[0]) + 1 if len(end) else ids.shape[1]
-        return ids[:, :n], weights[:, :n]
 
 
 class EosHardWired(Right):
@@ -152,7 +178,6 @@ class ScoresBent(Right):
 
 MUTANTS = [
     MeanOfTheKeys,
-    NothingReadFromTheSource,
     ContextCutOff,
     LastColumnForTheLastState,
     AttentionWithoutAsking,
@@ -161,13 +186,9 @@ MUTANTS = [
     StartsFromZero,
     BeginsWithAPad,
     ProbabilitiesForLogits,
-    OneLogitFewer,
     SosKeptInTheIds,
-    LosesItsEos,
-    IdsWithoutWeights,
     KeysDroppedInEvaluation,
     WeightsOfThePaddingToo,
-    OnlyTheFirstSentence,
     EosHardWired,
     DrawnNotGreedy,
     ScoresBent,

@@ -1,14 +1,41 @@
-"""Wrong answers to `additive_scores` that no misconception knows by name."""
+"""Wrong answers to `additive_scores`: a beginner's first attempts, and one that overflows."""
 
 from __future__ import annotations
 
 import torch
 
-from course.reference.bahdanau_attention import additive_scores
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def b_dot(query, keys, W_q, W_k, v):
-    return torch.einsum("ba,bsa->bs", query @ W_q.T, keys @ W_k.T) + 0 * v.sum()
+def as_the_formula_is_written(query, keys, W_q, W_k, v):
+    return v @ torch.tanh(W_q @ query + W_k @ keys)
+
+
+def no_new_axis(query, keys, W_q, W_k, v):
+    return torch.tanh(query @ W_q.T + keys @ W_k.T) @ v
+
+
+def v_in_front(query, keys, W_q, W_k, v):
+    return v @ torch.tanh((query @ W_q.T)[:, None] + keys @ W_k.T)
+
+
+def not_summed(query, keys, W_q, W_k, v):
+    return torch.tanh((query @ W_q.T)[:, None] + keys @ W_k.T) * v
+
+
+def summed_over_the_keys(query, keys, W_q, W_k, v):
+    return (torch.tanh((query @ W_q.T)[:, None] + keys @ W_k.T) * v).sum(1)
+
+
+FIRST_ATTEMPTS = {
+    as_the_formula_is_written: "A query is a row, and weights are (out, in).",
+    no_new_axis: "Which axes meet, and which one is missing?",
+    v_in_front: "Which of these axes should meet v and disappear?",
+    not_summed: "Which of these axes should meet v and disappear?",
+    summed_over_the_keys: "Which of these axes should meet v and disappear?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def tanh_overflows(query, keys, W_q, W_k, v):
@@ -16,27 +43,4 @@ def tanh_overflows(query, keys, W_q, W_k, v):
     return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp()) @ v
 
 
-def one_score_for_all(query, keys, W_q, W_k, v):
-    return additive_scores(query, keys, W_q, W_k, v).mean(1, keepdim=True).expand(-1, keys.shape[1])
-
-
-def weights_cut_from_the_graph(query, keys, W_q, W_k, v):
-    return additive_scores(query.detach(), keys, W_q.detach(), W_k, v)
-
-
-def a_trailing_axis(query, keys, W_q, W_k, v):
-    return additive_scores(query, keys, W_q, W_k, v).unsqueeze(-1)
-
-
-def always_float32(query, keys, W_q, W_k, v):
-    return additive_scores(query.float(), keys.float(), W_q.float(), W_k.float(), v.float())
-
-
-MUTANTS = [
-    b_dot,
-    tanh_overflows,
-    one_score_for_all,
-    weights_cut_from_the_graph,
-    a_trailing_axis,
-    always_float32,
-]
+MUTANTS = [tanh_overflows]

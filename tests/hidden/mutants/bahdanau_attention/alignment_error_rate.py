@@ -1,44 +1,50 @@
-"""Wrong answers to `alignment_error_rate` that no misconception knows by name."""
+"""Wrong answers to `alignment_error_rate`: a beginner's first attempts."""
 
 from __future__ import annotations
 
 import torch
 
-from course.reference.bahdanau_attention import alignment_error_rate
+
+def _real(gold, lengths):
+    return torch.arange(gold.shape[1]) < lengths[:, None]
 
 
-def as_a_percentage(weights, gold, lengths):
-    return 100 * alignment_error_rate(weights, gold, lengths)
+def padding_too(weights, gold, lengths):
+    return (weights.argmax(-1) != gold).float().mean()
 
 
-def smallest_weight(weights, gold, lengths):
-    return alignment_error_rate(-weights, gold, lengths)
+def largest_of_all(weights, gold, lengths):
+    return (weights.argmax() != gold).float().mean()
 
 
-def lengths_of_the_source(weights, gold, lengths):
-    real = torch.arange(weights.shape[2]) < lengths[:, None]
-    return alignment_error_rate(weights * real[:, None], gold, torch.full_like(lengths, gold.shape[1]))
+def largest_over_the_targets(weights, gold, lengths):
+    return (weights.argmax(1) != gold).float().mean()
 
 
-def off_by_one(weights, gold, lengths):
-    return alignment_error_rate(weights, gold + 1, lengths)
+def rate_of_hits(weights, gold, lengths):
+    real = _real(gold, lengths)
+    return ((weights.argmax(-1) == gold) & real).sum() / real.sum()
 
 
-def only_the_first_sentence(weights, gold, lengths):
-    return alignment_error_rate(weights[:1], gold[:1], lengths[:1])
+def misses_over_everything(weights, gold, lengths):
+    return ((weights.argmax(-1) != gold) & _real(gold, lengths)).float().mean()
 
 
-def neighbours_count(weights, gold, lengths):
-    real = torch.arange(gold.shape[1]) < lengths[:, None]
-    near = (weights.argmax(-1) - gold).abs() <= 1
-    return 1 - float((near & real).sum()) / float(real.sum())
+def misses_counted(weights, gold, lengths):
+    return ((weights.argmax(-1) != gold) & _real(gold, lengths)).sum()
 
 
-MUTANTS = [
-    as_a_percentage,
-    smallest_weight,
-    lengths_of_the_source,
-    off_by_one,
-    only_the_first_sentence,
-    neighbours_count,
-]
+def lengths_without_an_axis(weights, gold, lengths):
+    real = torch.arange(gold.shape[1]) < lengths
+    return ((weights.argmax(-1) != gold) & real).sum() / real.sum()
+
+
+FIRST_ATTEMPTS = {
+    padding_too: "Make the padding longer.",
+    largest_of_all: "Which axis of the weights counts the source's positions?",
+    largest_over_the_targets: "Which axis of the weights counts the source's positions?",
+    rate_of_hits: "when every token looks where it should",
+    misses_over_everything: "What do you divide by?",
+    misses_counted: "What do you divide by?",
+    lengths_without_an_axis: "Which axis is missing where you compare them",
+}

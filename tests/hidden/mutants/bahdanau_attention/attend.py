@@ -1,4 +1,4 @@
-"""Wrong answers to `attend` that no misconception knows by name."""
+"""Wrong answers to `attend`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,37 +6,63 @@ import torch
 
 from course.reference.bahdanau_attention import attend
 
-
-def b_last(scores, values, mask):
-    return values[:, -1], attend(scores, values, mask)[1]
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def b_no_mask_in_the_context(scores, values, mask):
-    return attend(scores, values, torch.ones_like(mask))[0], attend(scores, values, mask)[1]
+def _weights(scores, mask):
+    return torch.softmax(scores.masked_fill(~mask, -1e9), -1) * mask
 
 
-def scores_returned_for_weights(scores, values, mask):
-    return attend(scores, values, mask)[0], scores
+def masked_after_the_softmax(scores, values, mask):
+    weights = torch.softmax(scores, -1) * mask
+    return (weights[:, :, None] * values).sum(1), weights
 
 
-def log_weights_returned(scores, values, mask):
-    context, weights = attend(scores, values, mask)
-    return context, weights.clamp(min=1e-30).log()
+def minus_infinity(scores, values, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+    return (weights[:, :, None] * values).sum(1), weights
 
 
-def values_without_a_gradient(scores, values, mask):
-    return attend(scores, values.detach(), mask)
+def mask_the_other_way_round(scores, values, mask):
+    weights = torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+    return (weights[:, :, None] * values).sum(1), weights
 
 
-def a_column_too_many(scores, values, mask):
-    context, weights = attend(scores, values, mask)
-    return context.unsqueeze(1), weights
+def scores_times_mask(scores, values, mask):
+    weights = torch.softmax(scores * mask, -1)
+    return (weights[:, :, None] * values).sum(1), weights
 
 
-def masked_in_place(scores, values, mask):
-    with torch.no_grad():
-        scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)
-    return attend(scores * 1, values, mask)
+def by_hand(scores, values, mask):
+    exponentials = scores.exp() * mask
+    weights = exponentials / exponentials.sum(-1, keepdim=True)
+    return (weights[:, :, None] * values).sum(1), weights
+
+
+def weights_of_every_sentence(scores, values, mask):
+    return _weights(scores, mask) @ values, _weights(scores, mask)
+
+
+def no_new_axis(scores, values, mask):
+    return (_weights(scores, mask) * values).sum(1), _weights(scores, mask)
+
+
+def summed_over_the_width(scores, values, mask):
+    return (_weights(scores, mask)[:, :, None] * values).sum(-1), _weights(scores, mask)
+
+
+FIRST_ATTEMPTS = {
+    masked_after_the_softmax: "Where has the rest gone?",
+    minus_infinity: "Print the weights of a sentence with no allowed position.",
+    mask_the_other_way_round: "Do the words get them, or the padding?",
+    scores_times_mask: "Print exp of the number that you put behind the mask.",
+    by_hand: "What is exp(1000), and what is 0 divided by 0?",
+    weights_of_every_sentence: "Count the axes of your context that count sentences.",
+    no_new_axis: "Which axes meet, and which one is missing?",
+    summed_over_the_width: "Along which axis does your sum run?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def filled_with_minus_ten_thousand(scores, values, mask):
@@ -59,38 +85,9 @@ def replaced_in_the_context_alone(scores, values, mask):
     return torch.einsum("bs,bsd->bd", weights, values).nan_to_num(), weights
 
 
-def scaled_by_the_width_of_the_values(scores, values, mask):
-    weights = torch.softmax((scores / values.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf), -1).nan_to_num()
-    return torch.einsum("bs,bsd->bd", weights, values), weights
-
-
-def shares_by_sigmoid(scores, values, mask):
-    weights = torch.sigmoid(scores) * mask
-    return torch.einsum("bs,bsd->bd", weights, values), weights
-
-
-def uniform_where_allowed(scores, values, mask):
-    return attend(0 * scores, values, mask)
-
-
-def the_hottest(scores, values, mask):
-    return attend(2 * scores, values, mask)
-
-
 MUTANTS = [
-    b_last,
-    b_no_mask_in_the_context,
-    scores_returned_for_weights,
-    log_weights_returned,
-    values_without_a_gradient,
-    a_column_too_many,
-    masked_in_place,
     filled_with_minus_ten_thousand,
     counted_instead_of_masked,
     divided_again_after_the_softmax,
     replaced_in_the_context_alone,
-    scaled_by_the_width_of_the_values,
-    shares_by_sigmoid,
-    uniform_where_allowed,
-    the_hottest,
 ]

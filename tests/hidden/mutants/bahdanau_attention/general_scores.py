@@ -1,21 +1,27 @@
-"""Wrong answers to `general_scores` that no misconception knows by name."""
+"""Wrong answers to `general_scores`: a beginner's first attempts."""
 
 from __future__ import annotations
 
-import torch
+
+def every_query_with_every_key(query, keys, W):
+    return query @ W @ keys.transpose(1, 2)
 
 
-def general_symmetric(query, keys, W):
-    return torch.einsum("bq,qk,bsk->bs", query, (W + W.T) / 2 if W.shape[0] == W.shape[1] else W, keys)
+def as_the_formula_is_written(query, keys, W):
+    return query @ (W @ keys)
 
 
-def general_plus_dot(query, keys, W):
-    scores = torch.einsum("bq,qk,bsk->bs", query, W, keys)
-    return scores + torch.einsum("bd,bsd->bs", query, keys) if query.shape[1] == keys.shape[2] else scores
+def no_new_axis(query, keys, W):
+    return (query @ W * keys).sum(-1)
 
 
-def general_w_frozen(query, keys, W):
-    return torch.einsum("bq,qk,bsk->bs", query, W.detach(), keys)
+def W_transposed(query, keys, W):
+    return ((query @ W.T)[:, None] * keys).sum(-1)
 
 
-MUTANTS = [general_symmetric, general_plus_dot, general_w_frozen]
+FIRST_ATTEMPTS = {
+    every_query_with_every_key: "Count the axes of your result that count sentences.",
+    as_the_formula_is_written: "A key is a row of its sentence.",
+    no_new_axis: "Which axes meet, and which one is missing?",
+    W_transposed: "the first row of W, or its first column?",
+}

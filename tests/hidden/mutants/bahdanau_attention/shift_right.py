@@ -1,4 +1,4 @@
-"""Wrong answers to `shift_right` that no misconception knows by name."""
+"""Wrong answers to `shift_right`: a beginner's first attempts, and one that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import torch
 
 from course.reference.bahdanau_attention import shift_right
 
-
-def shifts_by_two(targets, sos):
-    return shift_right(shift_right(targets, sos), sos)
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def sos_in_the_first_row_only(targets, sos):
-    shifted = targets.roll(1, 1)
-    shifted[0, 0] = sos
-    return shifted
+def sos_as_a_number(targets, sos):
+    return torch.cat([sos, targets[:, :-1]], dim=1)
+
+
+def sos_as_a_vector(targets, sos):
+    return torch.cat([torch.tensor([sos]), targets[:, :-1]], dim=1)
+
+
+def one_token_too_many(targets, sos):
+    return torch.cat([torch.full_like(targets[:, :1], sos), targets], dim=1)
+
+
+def rolled_alone(targets, sos):
+    return torch.roll(targets, 1, dims=1)
+
+
+def first_token_replaced(targets, sos):
+    return torch.cat([torch.full_like(targets[:, :1], sos), targets[:, 1:]], dim=1)
+
+
+def always_int64(targets, sos):
+    return torch.cat([torch.full((len(targets), 1), sos), targets[:, :-1]], dim=1)
 
 
 def in_place(targets, sos):
@@ -23,24 +39,21 @@ def in_place(targets, sos):
     return targets
 
 
-def eos_dropped_with_a_zero(targets, sos):
-    shifted = shift_right(targets, sos)
-    return shifted.masked_fill(shifted == 2, 0)
+FIRST_ATTEMPTS = {
+    sos_as_a_number: "that holds sos for each row?",
+    sos_as_a_vector: "that holds sos for each row?",
+    one_token_too_many: "Each step reads one token and predicts one.",
+    rolled_alone: "It cannot know how the sentence ends.",
+    first_token_replaced: "Which tokens of the result differ from the targets?",
+    always_int64: "expected the dtype int32, got int64",
+    in_place: "Leave the inputs as they are",
+}
 
-
-def another_integer_type(targets, sos):
-    return shift_right(targets, sos).long() if targets.dtype != torch.int64 else shift_right(targets, sos).float()
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def always_one_in_front(targets, sos):
     return shift_right(targets, 1)
 
 
-MUTANTS = [
-    shifts_by_two,
-    another_integer_type,
-    sos_in_the_first_row_only,
-    in_place,
-    eos_dropped_with_a_zero,
-    always_one_in_front,
-]
+MUTANTS = [always_one_in_front]

@@ -1,4 +1,4 @@
-"""Wrong answers to `GatedClassifier` that no misconception knows by name."""
+"""Wrong answers to `GatedClassifier`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -8,20 +8,70 @@ from torch.nn import functional as F
 
 from course.hidden.lstm_gru.GatedClassifier import Gated
 from course.reference.lstm_gru import GatedClassifier as Right
+from course.reference.lstm_gru import lstm_cell
 from course.reference.rnn import rnn_cell
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
-class ReadsTheFirstState(Right):
+
+class LastColumn(Right):
     def forward(self, ids, lengths):
-        return self.to_classes(self.states(ids)[:, 0])
+        return self.to_classes(self.states(ids)[:, -1])
 
 
-class LargestOverTime(Right):
-    """Max pooling over the real states."""
+class LengthForIndex(Right):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths])
+
+
+class EveryLengthForEachSequence(Right):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[:, lengths - 1])
+
+
+class EveryState(Right):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids))
+
+
+class StartsAtEveryToken(Right):
+    def states(self, ids):
+        outputs = []
+        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
+            h = c = torch.zeros(len(ids), self.hidden)
+            h, c = lstm_cell(x, h, c, self.W, self.U, self.b)
+            outputs.append(h)
+        return torch.stack(outputs, 1)
+
+
+class PlainTensors(nn.Module):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.vocab_size, self.hidden = vocab_size, hidden
+        self.W, self.b = torch.randn(4 * hidden, vocab_size), torch.zeros(4 * hidden)
+        self.U = torch.randn(4 * hidden, hidden) / hidden**0.5
+        self.to_classes = nn.Linear(hidden, classes)
 
     def forward(self, ids, lengths):
-        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None]
-        return self.to_classes(self.states(ids).masked_fill(~real, -1e9).amax(1))
+        return self.to_classes(Right.states(self, ids)[torch.arange(len(ids)), lengths - 1])
+
+
+class Probabilities(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).softmax(-1)
+
+
+FIRST_ATTEMPTS = {
+    LastColumn: "Are they tokens of the sequence",
+    LengthForIndex: "At which index does a sequence of length 3 end?",
+    EveryLengthForEachSequence: "Index a small table (3, 4)",
+    EveryState: "How many states do you read for each sequence",
+    StartsAtEveryToken: "What does a step know of the one before?",
+    PlainTensors: "whose weights are all parameters",
+    Probabilities: "expected logits, got probabilities",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 class MeanOfRealStates(nn.Module):
@@ -51,28 +101,11 @@ class BatchForTime(Right):
         return super().states(ids.T).transpose(0, 1)
 
 
-class ProbabilitiesOfNothing(Right):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).argmax(1)
-
-
 class BackwardOnly(Right):
     """Reads from the right end of the row, padding first."""
 
     def forward(self, ids, lengths):
         return self.to_classes(self.states(ids.flip(1))[:, -1])
-
-
-class OneLogit(Right):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths)[:, 0]
-
-
-class FrozenGates(Right):
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__(vocab_size, hidden, classes)
-        self.W.requires_grad_(False)
-        self.U.requires_grad_(False)
 
 
 class WindowOfThree(Right):
@@ -128,25 +161,14 @@ class LogitsBent(Right):
         return super().forward(ids, lengths).relu()
 
 
-class LogitsSquashed(Right):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).sigmoid()
-
-
 MUTANTS = [
-    ReadsTheFirstState,
-    LargestOverTime,
     MeanOfRealStates,
     BatchForTime,
-    ProbabilitiesOfNothing,
     BackwardOnly,
-    OneLogit,
-    FrozenGates,
     WindowOfThree,
     StatesDetached,
     BagOfTokens,
     BeginsAnywhere,
     TanhElman,
     LogitsBent,
-    LogitsSquashed,
 ]

@@ -1,72 +1,49 @@
-"""Wrong answers to `gated_cell` that no misconception knows by name."""
+"""Wrong answers to `gated_cell`: a beginner's first attempts."""
 
 from __future__ import annotations
 
 import torch
 
-from course.reference.lstm_gru import gated_cell
-from tests.hidden.mutants.lstm_gru.scaffold import sigmoid
+
+def as_the_formula_is_written(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = torch.relu(W_x @ x + W_h @ h + b)
+    z = torch.sigmoid(V_x @ x + V_h @ h + c)
+    return z * h + (1 - z) * candidate
 
 
-def _gate_and_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
-    return sigmoid(x @ V_x.T + h @ V_h.T + c), torch.relu(x @ W_x.T + h @ W_h.T + b)
+def nothing_transposed(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = torch.relu(x @ W_x + h @ W_h + b)
+    z = torch.sigmoid(x @ V_x + h @ V_h + c)
+    return z * h + (1 - z) * candidate
 
 
-def the_candidate_alone(x, h, *weights):
-    return _gate_and_candidate(x, h, *weights)[1]
+def no_sigmoid(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = torch.relu(x @ W_x.T + h @ W_h.T + b)
+    z = x @ V_x.T + h @ V_h.T + c
+    return z * h + (1 - z) * candidate
 
 
-def half_and_half(x, h, *weights):
-    z, new = _gate_and_candidate(x, h, *weights)
-    return (h + new) / 2 + 0 * z
+def candidate_added_whole(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(x @ V_x.T + h @ V_h.T + c)
+    return z * h + torch.relu(x @ W_x.T + h @ W_h.T + b)
 
 
-def one_gate_for_all_units(x, h, *weights):
-    z, new = _gate_and_candidate(x, h, *weights)
-    z = z.mean(1, keepdim=True)
-    return z * h + (1 - z) * new
+def one_bias_for_both(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = torch.relu(x @ W_x.T + h @ W_h.T + b)
+    z = torch.sigmoid(x @ V_x.T + h @ V_h.T + b)
+    return z * h + (1 - z) * candidate
 
 
-def softmax_for_the_gate(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = torch.softmax(x @ V_x.T + h @ V_h.T + c, dim=1)
-    return z * h + (1 - z) * torch.relu(x @ W_x.T + h @ W_h.T + b)
+def nothing_returned(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(x @ V_x.T + h @ V_h.T + c)
+    h = z * h + (1 - z) * torch.relu(x @ W_x.T + h @ W_h.T + b)
 
 
-def hard_gate(x, h, *weights):
-    z, new = _gate_and_candidate(x, h, *weights)
-    return torch.where(z > 0.5, h, new)
-
-
-def gate_cut_from_the_graph(x, h, *weights):
-    z, new = _gate_and_candidate(x, h, *weights)
-    return z.detach() * h + (1 - z.detach()) * new
-
-
-def gate_of_the_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
-    new = torch.relu(x @ W_x.T + h @ W_h.T + b)
-    z = sigmoid(x @ V_x.T + new @ V_h.T + c)
-    return z * h + (1 - z) * new
-
-
-def state_changed_in_place(x, h, *weights):
-    z, new = _gate_and_candidate(x, h, *weights)
-    with torch.no_grad():
-        h.mul_(z).add_((1 - z) * new)
-    return h * 1
-
-
-def always_float32(x, h, *weights):
-    return gated_cell(x.float(), h.float(), *(weight.float() for weight in weights))
-
-
-MUTANTS = [
-    the_candidate_alone,
-    half_and_half,
-    one_gate_for_all_units,
-    softmax_for_the_gate,
-    hard_gate,
-    gate_cut_from_the_graph,
-    gate_of_the_candidate,
-    state_changed_in_place,
-    always_float32,
-]
+FIRST_ATTEMPTS = {
+    as_the_formula_is_written: "How is a weight of shape (out, in) applied to rows?",
+    nothing_transposed: "How is a weight of shape (out, in) applied to rows?",
+    no_sigmoid: "Between which two numbers does a gate lie?",
+    candidate_added_whole: "How much of the candidate should be left",
+    one_bias_for_both: "Which two biases should still show",
+    nothing_returned: "Is a `return` missing?",
+}

@@ -1,129 +1,58 @@
-"""Wrong answers to `lstm_cell` that no misconception knows by name."""
+"""Wrong answers to `lstm_cell`: a beginner's first attempts."""
 
 from __future__ import annotations
 
 import torch
-from torch.nn import functional as F
-
-from course.reference.lstm_gru import lstm_cell
-from tests.hidden.mutants.lstm_gru.scaffold import gates
 
 
-def l_swap_if(x, h, c, *w):
-    f, i, g, o = gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+def as_the_formula_is_written(x, h, c, W, U, b):
+    i, f, g, o = (W @ x + U @ h + b).chunk(4)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
 
 
-def l_tanh_oc(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return (o.sigmoid() * c).tanh(), c
+def cut_along_the_batch(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U.T + b).chunk(4)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
 
 
-def l_c_from_h(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = f.sigmoid() * h + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+def split_into_fours(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U.T + b).split(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
 
 
-def l_forget_comp(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = (1 - f.sigmoid()) * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+def in_the_order_of_the_text(x, h, c, W, U, b):
+    f, g, i, o = (x @ W.T + h @ U.T + b).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
 
 
-def l_detach_c(x, h, c, *w):
-    return lstm_cell(x, h, c.detach(), *w)
+def one_sigmoid_for_all(x, h, c, W, U, b):
+    i, f, g, o = torch.sigmoid(x @ W.T + h @ U.T + b).chunk(4, dim=1)
+    c = f * c + i * torch.tanh(g)
+    return o * torch.tanh(c), c
 
 
-def state_detached(x, h, c, *w):
-    return lstm_cell(x, h.detach(), c, *w)
+def tanh_around_the_product(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U.T + b).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.tanh(torch.sigmoid(o) * c), c
 
 
-def h_and_c_exchanged(x, h, c, *w):
-    return lstm_cell(x, c, h, *w)
+def cell_returned_first(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U.T + b).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return c, torch.sigmoid(o) * torch.tanh(c)
 
 
-def without_W(x, h, c, W, U, b):
-    return lstm_cell(x, h, c, 0 * W, U, b)
-
-
-def forget_bias_built_in(x, h, c, W, U, b):
-    H = h.shape[1]
-    return lstm_cell(x, h, c, W, U, torch.cat([b[:H], b[H : 2 * H] + 1, b[2 * H :]]))
-
-
-def bias_for_the_candidate_only(x, h, c, W, U, b):
-    H = h.shape[1]
-    return lstm_cell(x, h, c, W, U, torch.cat([0 * b[: 2 * H], b[2 * H : 3 * H], 0 * b[3 * H :]]))
-
-
-def one_bias_for_all_gates(x, h, c, W, U, b):
-    return lstm_cell(x, h, c, W, U, b.chunk(4)[0].repeat(4))
-
-
-def relu_for_the_candidate(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.relu()
-    return o.sigmoid() * c.tanh(), c
-
-
-def hard_sigmoid(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = F.hardsigmoid(f) * c + F.hardsigmoid(i) * g.tanh()
-    return F.hardsigmoid(o) * c.tanh(), c
-
-
-def candidate_squashed_twice(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = f.sigmoid() * c + (i.sigmoid() * g.tanh()).tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def cell_squashed(x, h, c, *w):
-    i, f, g, o = gates(x, h, *w)
-    c = (f.sigmoid() * c + i.sigmoid() * g.tanh()).tanh()
-    return o.sigmoid() * c, c
-
-
-def cell_gated_on_the_way_out(x, h, c, *w):
-    new_h, new_c = lstm_cell(x, h, c, *w)
-    return new_h, new_c * gates(x, h, *w)[3].sigmoid()
-
-
-def output_gate_forgotten(x, h, c, *w):
-    new_c = lstm_cell(x, h, c, *w)[1]
-    return new_c.tanh(), new_c
-
-
-def only_the_output(x, h, c, *w):
-    return lstm_cell(x, h, c, *w)[0]
-
-
-def squares_of_U_as_one(x, h, c, W, U, b):
-    H = h.shape[1]
-    return lstm_cell(x, h, c, W, U.reshape(H, 4 * H).T.contiguous(), b)
-
-
-MUTANTS = [
-    l_swap_if,
-    l_tanh_oc,
-    l_c_from_h,
-    l_forget_comp,
-    l_detach_c,
-    state_detached,
-    h_and_c_exchanged,
-    without_W,
-    forget_bias_built_in,
-    bias_for_the_candidate_only,
-    one_bias_for_all_gates,
-    relu_for_the_candidate,
-    hard_sigmoid,
-    candidate_squashed_twice,
-    cell_squashed,
-    cell_gated_on_the_way_out,
-    output_gate_forgotten,
-    only_the_output,
-    squares_of_U_as_one,
-]
+FIRST_ATTEMPTS = {
+    as_the_formula_is_written: "How is a weight of shape (out, in) applied to rows?",
+    cut_along_the_batch: "How many pieces do you need, and along which axis?",
+    split_into_fours: "How many pieces do you need, and along which axis?",
+    in_the_order_of_the_text: "In which order does the docstring stack them?",
+    one_sigmoid_for_all: "Can your cell ever decrease through the candidate?",
+    tanh_around_the_product: "Let c be large and o a half.",
+    cell_returned_first: "the values are what result 2 of 2 should be",
+}

@@ -1,33 +1,44 @@
-"""Wrong answers to `lstm_parameters` that no misconception knows by name."""
+"""Wrong answers to `lstm_parameters`: a beginner's first attempts."""
 
 from __future__ import annotations
 
-
-def _count(D, H, layers, d, *, gates=4, extra=0, first=None):
-    widths = [D] + [d * H] * (layers - 1)
-    return sum((first or d) * gates * H * (width + H + 1) + extra for width in widths)
+from torch import nn
 
 
-def with_peepholes(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, 1 + bidirectional, extra=3 * hidden_size * (1 + bidirectional))
+def one_gate(input_size, hidden_size, layers=1, bidirectional=False):
+    directions, total, width = 1 + bidirectional, 0, input_size
+    for _ in range(layers):
+        total += directions * (hidden_size * width + hidden_size * hidden_size + hidden_size)
+        width = directions * hidden_size
+    return total
 
 
-def with_a_readout(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, 1 + bidirectional) + hidden_size
+def layers_all_alike(input_size, hidden_size, layers=1, bidirectional=False):
+    return layers * (1 + bidirectional) * 4 * hidden_size * (input_size + hidden_size + 1)
 
 
-def with_the_start(input_size, hidden_size, layers=1, bidirectional=False):
-    d = 1 + bidirectional
-    return _count(input_size, hidden_size, layers, d, extra=2 * d * hidden_size)
+def _added_up(input_size, hidden_size, layers, directions, cell):
+    widths = [input_size] + [directions * hidden_size] * (layers - 1)
+    return sum(directions * cell(width, hidden_size) for width in widths)
 
 
-def divided_with_a_dot(input_size, hidden_size, layers=1, bidirectional=False):
-    return str(_count(input_size, hidden_size, layers, 1 + bidirectional))
+def no_bias(input_size, hidden_size, layers=1, bidirectional=False):
+    return _added_up(input_size, hidden_size, layers, 1 + bidirectional, lambda D, H: 4 * (H * D + H * H))
 
 
-MUTANTS = [
-    with_peepholes,
-    with_a_readout,
-    with_the_start,
-    divided_with_a_dot,
-]
+def one_number_for_each_bias(input_size, hidden_size, layers=1, bidirectional=False):
+    return _added_up(input_size, hidden_size, layers, 1 + bidirectional, lambda D, H: 4 * (H * D + H * H + 1))
+
+
+def as_pytorch_counts(input_size, hidden_size, layers=1, bidirectional=False):
+    layer = nn.LSTM(input_size, hidden_size, layers, bidirectional=bidirectional)
+    return sum(parameter.numel() for parameter in layer.parameters())
+
+
+FIRST_ATTEMPTS = {
+    one_gate: "How many pieces did you cut it into",
+    layers_all_alike: "What does the second layer read",
+    no_bias: "name every number that is learned",
+    one_number_for_each_bias: "How many numbers are in b",
+    as_pytorch_counts: "two biases for each gate",
+}

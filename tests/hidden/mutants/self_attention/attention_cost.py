@@ -1,24 +1,32 @@
-"""Wrong answers to `attention_cost` that no misconception knows by name."""
+"""Wrong answers to `attention_cost`: a beginner's first attempts."""
 
 from __future__ import annotations
 
-import math
+
+def carets(n, d):
+    return {"self_attention": n ^ 2 * d, "recurrent": n * d ^ 2}
 
 
-def same_for_both(n, d):
-    return {"self_attention": n * n * d, "recurrent": n * n * d}
+def exchanged(n, d):
+    return {"self_attention": n * d**2, "recurrent": n**2 * d}
 
 
-def other_names(n, d):
-    return {"attention": n * n * d, "rnn": n * d * d}
+def pairs_without_width(n, d):
+    return {"self_attention": n**2, "recurrent": n * d**2}
 
 
 def a_pair(n, d):
-    return n * n * d, n * d * d
+    return n**2 * d, n * d**2
 
 
-def in_logarithms(n, d):
-    return {"self_attention": math.log(n * n * d), "recurrent": math.log(n * d * d)}
+def other_names(n, d):
+    return {"attention": n**2 * d, "rnn": n * d**2}
 
 
-MUTANTS = [same_for_both, other_names, a_pair, in_logarithms]
+FIRST_ATTEMPTS = {
+    carets: "Print 3^2 in Python.",
+    exchanged: "Double the number of words.",
+    pairs_without_width: "One comparison of two words is a dot product.",
+    a_pair: "expected a dict, got a tuple",
+    other_names: "the keys are wrong, with 2 missing and 2 too many, such as 'attention'",
+}

@@ -1,46 +1,48 @@
-"""Wrong answers to `attention_for_one` that no misconception knows by name."""
+"""Wrong answers to `attention_for_one`: a beginner's first attempts."""
 
 from __future__ import annotations
 
 import torch
-from torch.nn import functional as F
 
 
-def exponentials_alone(query, keys, values):
-    return (keys @ query / len(query) ** 0.5).exp() @ values
+def _weights(query, keys):
+    return torch.softmax(keys @ query / len(query) ** 0.5, 0)
 
 
-def multiplied_for_one(query, keys, values):
-    return torch.softmax(keys @ query * len(query) ** 0.5, 0) @ values
+def query_before_the_keys(query, keys, values):
+    return torch.softmax(query @ keys / len(query) ** 0.5, 0) @ values
 
 
-def cosine_scores(query, keys, values):
-    return torch.softmax(F.cosine_similarity(keys, query[None], dim=1), 0) @ values
+def a_second_axis(query, keys, values):
+    return torch.softmax(keys @ query / len(query) ** 0.5, dim=1) @ values
 
 
-def unweighted_sum(query, keys, values):
-    return values.sum(0) + 0 * (keys @ query).sum()
+def not_scaled(query, keys, values):
+    return torch.softmax(keys @ query, 0) @ values
 
 
-def mean_for_sum(query, keys, values):
-    return torch.softmax(keys @ query / len(query) ** 0.5, 0) @ values / len(keys)
+def divided_by_two(query, keys, values):
+    return torch.softmax(keys @ query / 2, 0) @ values
 
 
-def only_the_best_key(query, keys, values):
-    return values[(keys @ query).argmax()] + 0 * (keys @ query).sum()
+def not_mixed(query, keys, values):
+    return _weights(query, keys)
 
 
-def output_and_weights(query, keys, values):
-    weights = torch.softmax(keys @ query / len(query) ** 0.5, 0)
-    return weights @ values, weights
+def weights_times_values(query, keys, values):
+    return (_weights(query, keys) * values).sum(0)
 
 
-MUTANTS = [
-    exponentials_alone,
-    multiplied_for_one,
-    cosine_scores,
-    only_the_best_key,
-    unweighted_sum,
-    mean_for_sum,
-    output_and_weights,
-]
+def summed_over_the_width(query, keys, values):
+    return (_weights(query, keys)[:, None] * values).sum(1)
+
+
+FIRST_ATTEMPTS = {
+    query_before_the_keys: "The sizes that meet have to be equal.",
+    a_second_axis: "over which one does your softmax run?",
+    not_scaled: "what does softmax make of them?",
+    divided_by_two: "The text's vectors have four numbers.",
+    not_mixed: "Which of the four steps comes after them?",
+    weights_times_values: "The sizes that meet have to be equal.",
+    summed_over_the_width: "Which axis should disappear when you mix them?",
+}

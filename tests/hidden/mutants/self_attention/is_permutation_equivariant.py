@@ -1,16 +1,45 @@
-"""Wrong answers to `is_permutation_equivariant` that no misconception knows by name."""
+"""Wrong answers to `is_permutation_equivariant`: a beginner's first attempts, and others without a name."""
 
 from __future__ import annotations
 
 import torch
 
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+def sentences_reordered(fn, x, permutation):
+    return torch.allclose(fn(x[permutation]), fn(x)[permutation], atol=1e-4)
+
+
+def truth_of_a_table(fn, x, permutation):
+    return bool(fn(x[:, permutation]) == fn(x)[:, permutation])
+
+
+def a_table_of_answers(fn, x, permutation):
+    return fn(x[:, permutation]) == fn(x)[:, permutation]
+
+
+def invariance(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation]), fn(x), atol=1e-4)
+
+
+def bit_for_bit(fn, x, permutation):
+    return torch.equal(fn(x[:, permutation]), fn(x)[:, permutation])
+
+
+FIRST_ATTEMPTS = {
+    sentences_reordered: "Which of its axes counts the words",
+    truth_of_a_table: "Which single answer do you need?",
+    a_table_of_answers: "Which single answer do you need?",
+    invariance: "where the output stays as it was",
+    bit_for_bit: "Which tolerance is right here?",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
 
 def always_no(fn, x, permutation):
     return False
-
-
-def permutes_the_features(fn, x, permutation):
-    return torch.allclose(fn(x.flip(2)), fn(x).flip(2), atol=1e-4)
 
 
 def mean_of_the_differences(fn, x, permutation):
@@ -25,8 +54,12 @@ def compares_the_last_place(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation])[:, -1], fn(x)[:, permutation][:, -1], atol=1e-4)
 
 
-def a_tensor_of_answers(fn, x, permutation):
-    return torch.isclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=1e-4)
+def compares_the_first_sentence(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation])[0], fn(x)[0, permutation], atol=1e-4)
+
+
+def undone_before_it_was_asked(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation][:, permutation.argsort()]), fn(x), atol=1e-4)
 
 
 MUTANTS = [
@@ -34,6 +67,6 @@ MUTANTS = [
     mean_of_the_differences,
     compares_the_last_place,
     reverses_instead,
-    permutes_the_features,
-    a_tensor_of_answers,
+    compares_the_first_sentence,
+    undone_before_it_was_asked,
 ]

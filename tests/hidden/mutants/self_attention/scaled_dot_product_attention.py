@@ -1,61 +1,54 @@
-"""Wrong answers to `scaled_dot_product_attention` that no misconception knows by name."""
+"""Wrong answers to `scaled_dot_product_attention`: a beginner's first attempts, and one that cuts the gradient."""
 
 from __future__ import annotations
 
-import math
-
-from torch.nn import functional as F
+# -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def _weighted(weights, v):
+def k_not_turned(q, k, v):
+    weights = (q @ k / q.shape[-1] ** 0.5).softmax(-1)
     return weights @ v, weights
 
 
-def hardmax(q, k, v):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    return _weighted(F.one_hot(scores.argmax(-1), scores.size(-1)).to(v), v)
+def all_axes_of_k_turned(q, k, v):
+    weights = (q @ k.T / q.shape[-1] ** 0.5).softmax(-1)
+    return weights @ v, weights
 
 
-def mean_v(q, k, v):
-    return _weighted((0 * (q @ k.mT)).softmax(-1), v)
+def softmax_over_queries(q, k, v):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
+    return weights @ v, weights
 
 
-def weights_cut_from_the_output(q, k, v):
-    weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
-    return weights.detach() @ v, weights
+def divided_by_the_root_of_the_batch(q, k, v):
+    weights = (q @ k.mT / len(q) ** 0.5).softmax(-1)
+    return weights @ v, weights
 
 
-def query_scaled_in_place(q, k, v):
-    q /= math.sqrt(q.size(-1))
-    return _weighted((q @ k.mT).softmax(-1), v)
-
-
-def one_batch_for_all(q, k, v):
-    weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
-    return weights @ v[:1].expand_as(v), weights
+def values_before_the_weights(q, k, v):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+    return v @ weights, weights
 
 
 def output_alone(q, k, v):
-    return (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1) @ v
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
 
 
-def float32_inside(q, k, v):
-    weights = (q.float() @ k.float().mT / math.sqrt(q.size(-1))).softmax(-1)
-    return weights @ v.float(), weights
+FIRST_ATTEMPTS = {
+    k_not_turned: "Two axes of k have to change places",
+    all_axes_of_k_turned: "Two axes of k have to change places",
+    softmax_over_queries: "Which axis gives ones?",
+    divided_by_the_root_of_the_batch: "Print the number whose root you divide by",
+    values_before_the_weights: "in the order in which you multiply",
+    output_alone: "expected a tuple, got a tensor",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
-def dropout_left_on(q, k, v):
-    weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
-    return F.dropout(weights, 0.1) @ v, weights
+def weights_cut_from_the_output(q, k, v):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+    return weights.detach() @ v, weights
 
 
-MUTANTS = [
-    hardmax,
-    mean_v,
-    weights_cut_from_the_output,
-    query_scaled_in_place,
-    one_batch_for_all,
-    output_alone,
-    float32_inside,
-    dropout_left_on,
-]
+MUTANTS = [weights_cut_from_the_output]

@@ -1,9 +1,49 @@
-"""Wrong answers to `softmax` that no misconception knows by name."""
+"""Wrong answers to `softmax`: a beginner's first attempts, and others that no misconception knows by name."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+# -- first attempts ----------------------------------------------------------------------------------------------------
+
+
+def formula_alone(x, dim):
+    return torch.exp(x) / torch.exp(x).sum(dim, keepdim=True)
+
+
+def no_axis(x, dim):
+    return torch.exp(x) / torch.exp(x).sum()
+
+
+def no_keepdim(x, dim):
+    return torch.exp(x) / torch.exp(x).sum(dim)
+
+
+def maximum_with_its_place(x, dim):
+    exponentials = (x - x.max(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+def divided_by_the_scores(x, dim):
+    return torch.exp(x) / x.sum(dim, keepdim=True)
+
+
+def always_the_last_axis(x, dim):
+    exponentials = (x - x.amax(-1, keepdim=True)).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
+
+
+FIRST_ATTEMPTS = {
+    formula_alone: "What is exp(1000) on a computer?",
+    no_axis: "Sum one slice, then sum everything.",
+    no_keepdim: "Print the shapes of both tensors in the line that fails.",
+    maximum_with_its_place: "How many things does it return",
+    divided_by_the_scores: "Which of the two stand below the bar",
+    always_the_last_axis: "Ask for dim=0 of a table.",
+}
+
+# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def _softmax(x: Tensor, dim: int) -> Tensor:
@@ -12,49 +52,18 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
-def base_two(x, dim):
-    powers = 2.0 ** (x - x.amax(dim, keepdim=True))
-    return powers / powers.sum(dim, keepdim=True)
-
-
 def squeezed(x, dim):
     """An axis of one is lost."""
     return _softmax(x, dim).squeeze()
-
-
-def always_float32(x, dim):
-    return _softmax(x.float(), dim)
-
-
-def graph_cut(x, dim):
-    return _softmax(x.detach(), dim)
-
-
-def shifted_in_place(x, dim):
-    x -= x.amax(dim, keepdim=True)
-    return _softmax(x, dim)
 
 
 def negative_axes_misread(x, dim):
     return _softmax(x, abs(dim) % x.ndim)
 
 
-def hardened(x, dim):
-    return F.one_hot(x.argmax(dim), x.shape[dim]).movedim(-1, dim).to(x.dtype) + 0 * x
+def one_maximum_for_all_beside_a_small_number(x, dim):
+    exponentials = (x - x.max()).exp()
+    return exponentials / (exponentials.sum(dim, keepdim=True) + 1e-9)
 
 
-def smoothed_denominator(x, dim):
-    exponentials = (x - x.amax(dim, keepdim=True)).exp()
-    return exponentials / (exponentials.sum(dim, keepdim=True) + 1e-3)
-
-
-MUTANTS = [
-    base_two,
-    squeezed,
-    always_float32,
-    graph_cut,
-    shifted_in_place,
-    negative_axes_misread,
-    hardened,
-    smoothed_denominator,
-]
+MUTANTS = [squeezed, negative_axes_misread, one_maximum_for_all_beside_a_small_number]
