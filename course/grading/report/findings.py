@@ -147,7 +147,7 @@ def collect(classroom: Classroom) -> Findings:
     forbidden = _forbidden(classroom.topic)
     noticed: list[Sign] = []
     for work in graded:
-        notebook = notebooks[work.student] if work.scores is not None else None  # grading restores locked cells only in what it grades
+        notebook = notebooks[work.student] if work.scores is not None else None  # grading restores no others
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
     apart = one_of_each(classroom.topic, submissions)
