@@ -31,7 +31,7 @@ LONGEST = (
     "tests/grading/export/test_tables.py",
     "tests/grading/export/test_gradescope.py",
     "tests/grading/test_kernel_edition.py",
-    "tests/notebook/test_slip.py",
+    "tests/notebook/test_hide_traceback.py",
     "tests/grading/test_own_course.py",
     "tests/grading/test_by_hand.py",
     "tests/grading/test_conformance.py",

@@ -38,7 +38,10 @@ from website.architecture import PICTURES, depths, direct, draw_all
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "architecture.md", DOCS / "protocol.md", *sorted((DOCS / "decisions").glob("*.md"))]
+PAGES = [
+    *(DOCS / f"{name}.md" for name in ("architecture", "glossary", "protocol")),
+    *sorted((DOCS / "decisions").glob("*.md")),
+]
 READMES = sorted((ROOT / "course").glob("**/README.md"))
 NAME = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"
 FILE = r"`((?!course/keys)(?:course|tests|website|docs|solutions|bench)/[\w/.-]+)`"

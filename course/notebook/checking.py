@@ -28,10 +28,10 @@ from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic, find_item
 from .display import in_notebook, show
 from .folder import note, now, read_progress
+from .hide_traceback import hide_traceback
 from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
 from .overwritten import watch_over_names
-from .slip import slip
 from .time_limit import TimeIsUp, at_most
 from .unfinished import judged_early, said_of
 from .unwritten import speak_plainly
@@ -85,7 +85,7 @@ def _what_it_takes(name: object) -> TypeError:
     whose = meant(name)
     written = whose if find_item(whose)[1].budget is None else "record.model"
     said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
-    return slip(TypeError(said))
+    return hide_traceback(TypeError(said))
 
 
 @_completely
@@ -115,10 +115,10 @@ def check(name: str, answer: Any) -> None:
             verdict = public_verdict(name, answer)
     except TimeIsUp as stopped:
         said = f"The check was stopped after {seconds:g} seconds, at this line of yours. Does a loop never end?"
-        raise slip(TimeoutError(said).with_traceback(stopped.__traceback__)) from None
+        raise hide_traceback(TimeoutError(said).with_traceback(stopped.__traceback__)) from None
     except KeyboardInterrupt as stopped:  # probably an endless loop, at the line that ran
         stopped.args = ("You interrupted the check, at this line of yours.",)
-        raise slip(stopped)  # noqa: B904  # the same error with a new message
+        raise hide_traceback(stopped)  # noqa: B904  # the same error with a new message
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
         prerequisite = failing_prerequisite(name, _made_of(answer), _standing(find_item(name)[0]), _written())
@@ -140,15 +140,19 @@ def _demand_an_answer(name: str, answer: Any) -> None:
     cases = key(name).cases  # raises an error unless there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
         given = f"Give check({name!r}, …) the model in it, record.model"
-        raise slip(TypeError(f"this is the record of a training. {given}"))
+        raise hide_traceback(TypeError(f"this is the record of a training. {given}"))
     made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
     if made and (isinstance(answer, nn.Module) or not callable(answer)) and not isinstance(answer, _PLAIN):
         kind = type(answer).__name__
-        raise slip(TypeError(f"check({name!r}, …) takes the class itself, {kind}, but got an object of it, {kind}(…)"))
+        raise hide_traceback(
+            TypeError(f"check({name!r}, …) takes the class itself, {kind}, but got an object of it, {kind}(…)")
+        )
     called = any(step.on == "answer" for held in cases for step in held.case.steps)
     if isinstance(answer, _PLAIN) or (called and not callable(answer)):
         got = f"{answer!r:.60}"
-        raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, but got {got}"))
+        raise hide_traceback(
+            TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, but got {got}")
+        )
 
 
 def public_verdict(name: str, answer: Any) -> Verdict:

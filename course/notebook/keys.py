@@ -11,7 +11,7 @@ from ..exercise.key import AnswerKey, Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
 from ..surroundings import variable
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_item, near
-from .slip import slip
+from .hide_traceback import hide_traceback
 
 KEYS = Path(__file__).parent.parent / "keys"
 
@@ -36,13 +36,13 @@ def called(name: str) -> tuple[Topic, Item]:
     if not isinstance(name, str):
         such = meant(name)
         got = f"{such} itself" if getattr(name, "__name__", "") == such else f"{name!r:.60}"
-        raise slip(
+        raise hide_traceback(
             TypeError(f"the first argument must be an exercise's name in quotes, such as {such!r}, but it is {got}")
         )
     try:
         return find_item(name)
     except Unknown as error:
-        raise slip(Unknown(f"{error.args[0]}{near(name)}")) from None
+        raise hide_traceback(Unknown(f"{error.args[0]}{near(name)}")) from None
 
 
 def meant(given: object) -> str:
@@ -56,7 +56,7 @@ def cached_key(name: str) -> Key:
     """Make or read the key of an exercise, and cache it in this process."""
     topic, item = find_item(name)
     if item.kind == "question":
-        raise slip(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
+        raise hide_traceback(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
     if find_spec("course.hidden") is not None:
         with as_torch_comes():
             return key_of(import_module("course.hidden").find(name), public_only=True)
@@ -80,6 +80,6 @@ def answer_key(topic: str) -> AnswerKey:
     """
     path = KEYS / f"{topic}.key"
     if not path.exists():
-        raise slip(Unknown(f"the answer key {path.name} is missing. Install the course again"))
+        raise hide_traceback(Unknown(f"the answer key {path.name} is missing. Install the course again"))
     with as_torch_comes():
         return read_key_file(path)

@@ -13,8 +13,8 @@ from ..judge.report import sentence
 from ..syllabus import TOPICS, Topic, Unknown, near
 from .display import in_notebook, show
 from .folder import note, now, read_progress
+from .hide_traceback import hide_traceback
 from .keys import answer_key, passed_over
-from .slip import slip
 from .standing import choice_in
 
 _BUTTONS = "course-predict"
@@ -53,7 +53,7 @@ def predict(name: str, choice: str = "") -> None:
     if choice:
         letter = choice.strip().lower() if isinstance(choice, str) else ""
         if len(letter) != 1 or letter not in letters:
-            raise slip(Unknown(f"{name} has no choice {choice!r:.40}. Choose one of {', '.join(letters)}"))
+            raise hide_traceback(Unknown(f"{name} has no choice {choice!r:.40}. Choose one of {', '.join(letters)}"))
         _remember(asked, letter)
     else:
         letter = remembered(name)
@@ -92,7 +92,7 @@ def _topic_of(name: str) -> Topic:
         if name in topic.predictions:
             return topic
     names = [known for topic in TOPICS for known in topic.predictions]
-    raise slip(Unknown(f"no prediction is called {name!r:.60}{near(name, names)}"))
+    raise hide_traceback(Unknown(f"no prediction is called {name!r:.60}{near(name, names)}"))
 
 
 def _show_buttons(asked: Prediction, chosen: str) -> None:

@@ -11,7 +11,7 @@ from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
 from . import course_map
 from .display import plain, show
 from .folder import choose_path, read_progress, working_folder
-from .slip import slip
+from .hide_traceback import hide_traceback
 from .standing import (
     MARKS,
     date,
@@ -63,11 +63,13 @@ def progress(topic: str | None = None, path: str | None = None) -> None:
 def _choose(name: str, has_map: bool) -> None:
     """Store the name of the path for the map of the course."""
     if not has_map:
-        raise slip(RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page."))
+        raise hide_traceback(
+            RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page.")
+        )
     try:
         path_called(name)
     except Unknown as error:
-        raise slip(error) from None
+        raise hide_traceback(error) from None
     choose_path(name)
 
 
@@ -75,7 +77,7 @@ def _called(name: str) -> Topic:
     try:
         return find_topic(name)
     except Unknown as error:
-        raise slip(error) from None
+        raise hide_traceback(error) from None
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:

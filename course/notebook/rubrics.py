@@ -13,8 +13,8 @@ from ..surroundings import variable
 from ..syllabus import OUTLINE, Unknown
 from .display import in_notebook, plain, show
 from .folder import note, now, read_progress
+from .hide_traceback import hide_traceback
 from .keys import answer_key, called
-from .slip import slip
 
 LETTERS = "abcd"
 """Labels of the criteria."""
@@ -77,7 +77,7 @@ def _show_boxes(name: str, criteria: Sequence[str], marked: str | None) -> None:
 def _criteria(name: str) -> tuple[str, ...]:
     topic, item = called(name)
     if item.kind != "question":
-        raise slip(Unknown(f"{name!r} is no written question. Its check says whether it is right"))
+        raise hide_traceback(Unknown(f"{name!r} is no written question. Its check says whether it is right"))
     if find_spec("course.hidden") is not None:
         declared: dict[str, tuple[str, ...]] = import_module("course.hidden").question_criteria(topic)
     else:
@@ -90,7 +90,7 @@ def _letters(name: str, met: object, known: str) -> str:
     given = {letter for letter in met.lower() if letter not in " ,"} if isinstance(met, str) else {repr(met)}
     if unknown := sorted(given - {*known}):
         which = f"Give letters from a to {known[-1]}, such as 'ac'"
-        raise slip(Unknown(f"{name} has no criterion {unknown[0]:.40}. {which}"))
+        raise hide_traceback(Unknown(f"{name} has no criterion {unknown[0]:.40}. {which}"))
     return "".join(sorted(given))
 
 

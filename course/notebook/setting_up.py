@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..surroundings import on_colab
-from .slip import slip
+from .hide_traceback import hide_traceback
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -95,7 +95,7 @@ def install(wanted: list[str], wheel: Path | None = None) -> None:
         ran = subprocess.run(line, capture_output=True, text=True, check=False)
     if ran.returncode:
         again = "run this cell again" if wheel else "run course.set_up()"
-        raise slip(RuntimeError(f"{_why_not(wanted, ran)}, and then {again}."))
+        raise hide_traceback(RuntimeError(f"{_why_not(wanted, ran)}, and then {again}."))
 
 
 def _why_not(wanted: list[str], ran: subprocess.CompletedProcess[str]) -> str:

@@ -24,11 +24,11 @@ from .colab import keep
 from .curve import Curve
 from .display import in_notebook, say
 from .folder import folder_number
+from .hide_traceback import hide_traceback
 from .ingredients import ingredients
 from .keys import called
 from .machine import device, seed
 from .provenance import code_of
-from .slip import slip
 from .stopwatch import Stopwatch
 from .unfinished import StoppedBy, remember
 
@@ -149,7 +149,7 @@ def fit(
         budget, path = budget_of(name), _checkpoint(name, variant)
         if not callable(train):
             got = type(train).__name__
-            raise slip(TypeError(f"fit needs your loop, a function train(model, batches), but got a {got}"))
+            raise hide_traceback(TypeError(f"fit needs your loop, a function train(model, batches), but got a {got}"))
         seed(folder_number())
         built = _built(model).to(device())
         if _loads_checkpoint():
@@ -158,7 +158,9 @@ def fit(
             except Unfit as unfit:
                 if variable("NBGRADER_EXECUTION") == "validate":
                     first = f"First run the cell that calls fit({name!r}, …)"
-                    raise slip(TrainFirst(f"the model is not trained yet, because {unfit}. {first}")) from None
+                    raise hide_traceback(
+                        TrainFirst(f"the model is not trained yet, because {unfit}. {first}")
+                    ) from None
                 say(f"{name}: {unfit}, so the model is trained again within the CPU budget")
         title = f"{name}, {variant}" if variant else name
         made_of = ingredients([model, train]) if _is_at_home() and model is not built else ""
@@ -236,7 +238,7 @@ def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) ->
         f"You interrupted the training, at this line of yours, after {batches.examples:,} of {examples:,} examples. "
         "These weights are not kept, and an earlier checkpoint stays as it was.",
     )
-    return slip(stopped)
+    return hide_traceback(stopped)
 
 
 def _worry(record: Record, before: list[Tensor]) -> str:
@@ -300,13 +302,13 @@ def budget_of(name: str) -> Budget:
     """Return the budget of a training task, or raise `Unknown` for an exercise that has none."""
     budget = called(name)[1].budget
     if budget is None:
-        raise slip(Unknown(f"fit cannot train {name!r}, because it has no training budget"))
+        raise hide_traceback(Unknown(f"fit cannot train {name!r}, because it has no training budget"))
     return budget
 
 
 def _checkpoint(name: str, variant: str) -> Path:
     if variant and Path(variant).name != variant:
-        raise slip(
+        raise hide_traceback(
             ValueError(f"a variant is a part of a file's name, such as 'one_head', but {variant!r} cannot be one")
         )
     return Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
@@ -316,5 +318,5 @@ def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
     __tracebackhide__ = True
     built = model() if callable(model) and not isinstance(model, nn.Module) else model
     if not isinstance(built, nn.Module):
-        raise slip(TypeError(f"fit needs an nn.Module or a function that builds one, but got {built!r:.60}"))
+        raise hide_traceback(TypeError(f"fit needs an nn.Module or a function that builds one, but got {built!r:.60}"))
     return built

@@ -241,7 +241,12 @@ FIRST_CELLS = {
     *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
     *("course.notebook.ingredients", "course.notebook.machine", "course.notebook.missing_names"),
     *("course.notebook.overwritten", "course.notebook.progress", "course.notebook.time_limit"),
-    *("course.notebook.provenance", "course.notebook.rubrics", "course.notebook.slip", "course.notebook.standing"),
+    *(
+        "course.notebook.provenance",
+        "course.notebook.rubrics",
+        "course.notebook.hide_traceback",
+        "course.notebook.standing",
+    ),
     *("course.notebook.stopwatch", "course.notebook.training"),
     *("course.notebook.unfinished", "course.notebook.unwritten", "course.notebook.vscode"),
 }

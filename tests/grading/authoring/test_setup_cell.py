@@ -138,7 +138,13 @@ def _wheel(path: Path, version: str) -> str:
     """Write the wheel of a version, as far as it is needed here; returns the name that pip wants it to have."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as wheel:
-        for name in ("__init__", "notebook/__init__", "notebook/slip", "notebook/colab", "notebook/setting_up"):
+        for name in (
+            "__init__",
+            "notebook/__init__",
+            "notebook/hide_traceback",
+            "notebook/colab",
+            "notebook/setting_up",
+        ):
             wheel.write(ROOT / "course" / f"{name}.py", f"course/{name}.py")
         wheel.writestr(f"sequence_course-{version}.dist-info/METADATA", "")
     return f"sequence_course-{version}-py3-none-any.whl"

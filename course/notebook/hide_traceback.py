@@ -16,7 +16,7 @@ WIDTH = 88
 """Characters of a line. A notebook beside the file browser would break longer ones within words."""
 
 
-def slip(error: E) -> E:
+def hide_traceback(error: E) -> E:
     """Return the error with a short display in IPython. It is raised and caught like any other."""
     error._render_traceback_ = partial(_told, error)  # type: ignore[attr-defined]  # IPython asks for it
     return error
