@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from course.grading.problem import Problem
 
 if TYPE_CHECKING:
-    from course.syllabus import Topic  # which a faulty course.toml keeps from being imported
+    from course.syllabus import Topic  # a faulty course.toml makes this import fail
 
 UNFIT = "?*[]"
 """Characters that a path must not contain: glob patterns, and the end of a path in a database URL."""

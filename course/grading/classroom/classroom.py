@@ -40,7 +40,7 @@ class Classroom:
         self.sanitized: dict[str, str] = {}
         """Sanitised notebooks as text, by student, kept until they are saved so that nbgrader does not redo them."""
         self.forgotten = False
-        """Whether the gradebook was lost: it has no record of a topic that was graded before, or of manual points."""
+        """Whether the gradebook was lost, with all manual points, because it lacks a topic that was graded before."""
         if not is_registered(root, topic, self.coursedir().db_url):
             self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
             register(root, topic, self.coursedir().db_url)

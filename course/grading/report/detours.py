@@ -175,7 +175,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _picked(self, node: ast.Call, owner: str, name: str | None) -> None:
-        """Note `getattr(owner, name)` if `owner` is torch's, or if `name` is forbidden; None is a run-time name."""
+        """Note `getattr(owner, name)` if `owner` is torch's or `name` is forbidden; a run-time `name` is None."""
         if _is_torchs(owner):
             if name is None:
                 self._note(f"chooses an attribute of {owner} at run time", node)
