@@ -13,10 +13,9 @@ from course.syllabus import Topic
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's points for a topic, after the late penalty.
+    """A student's points for a topic after the late penalty; `waiting` counts the answers still to be graded by hand.
 
-    `waiting` counts the answers that a person still has to grade. `resting` counts those that depend on an earlier
-    mistake; they count the tests' points until a person grades them.
+    `resting` counts those that depend on an earlier mistake, which keep the tests' points until then.
     """
 
     score: float
