@@ -1,7 +1,7 @@
-"""The grading machine: from releasing notebooks to grading, reporting and exporting a class."""
+"""The instructor's tools: release notebooks, and grade, report on and export a class."""
 
 import sys
 
-# jsonschema, which reads every notebook, looks for this module to check addresses in letters of all languages. There
-# are none in notebooks, and importing it takes each process that grades a second.
+# jsonschema, which validates every notebook, imports this module if it is installed, to check international addresses.
+# Notebooks contain none, and the import costs each grading process a second.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

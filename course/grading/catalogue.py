@@ -1,4 +1,4 @@
-"""The list of topics and exercises, as text."""
+"""List topics and exercises as text, and find the topics that a command names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.syllabus import OURS, TOPICS, Topic, find_topic, near
 
 
 def overview(topics: Sequence[Topic], root: Path) -> str:
-    """One line a topic: folder, title, graded cells, points, time; `root` holds the released notebooks."""
+    """Return a line for each topic: folder, title, graded cells, points, time; `root` has the released notebooks."""
     width = max((len(topic.folder) for topic in topics), default=0)
     title = max((len(topic.title) for topic in topics), default=0)
     lines = []
@@ -28,9 +28,9 @@ def overview(topics: Sequence[Topic], root: Path) -> str:
 
 
 def describe(topic: Topic, root: Path, uses: Mapping[str, str] | None = None) -> str:
-    """The topic's graded cells, in the notebook's order; an instructor's own come last.
+    """Return a list of the topic's graded cells in the notebook's order, with the instructor's own cells last.
 
-    `uses` says of exercises, in a few words, which other cells use them.
+    `uses` has a short note for each exercise on the other cells that use it.
     """
     own = own_cells_released(root, topic)
     names = [*(item.name for item in topic.items), *(cell.name for cell in own)]
@@ -52,11 +52,11 @@ reading included. {aims} The numbers are those of the notebooks above.
 
 The last row has the notebooks that a path builds on and leaves out. Skim them first, unless you know what they
 teach."""
-"""What is said of the paths wherever the notebooks are listed."""
+"""The text about the study paths in every list of the notebooks."""
 
 
 def six_weeks() -> str:
-    """The paths for six weeks in Markdown: where each leads, and a table of the topics of each week."""
+    """Return the six-week paths in Markdown: the aim of each, and a table of the topics of each week."""
     rows = [["week", *(path.title.lower() for path in PATHS)], ["--:", *(":--" for _ in PATHS)]]
     for number, weeks in enumerate(zip(*(path.weeks for path in PATHS), strict=True), 1):
         rows.append([str(number), *(_numbers(int(folder[:2]) for folder in week) for week in weeks)])
@@ -71,27 +71,27 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 def counted(number: float, what: str, digits: int = 0) -> str:
-    """`1 point`, `2.5 points`; of one width where room is kept for so many digits."""
+    """Return a number with its noun, as in `1 point` or `2.5 points`; `digits` pads it to a constant width."""
     whole = int(number) if number == int(number) else number
     return f"{whole:{digits}} {what}{'s' if number != 1 else ' ' if digits else ''}"
 
 
 def hours(minutes: int) -> str:
-    """`95` as `1 h 35`."""
+    """Return minutes as hours and minutes: `95` as `1 h 35`."""
     whole, rest = divmod(minutes, 60)
     return f"{whole} h {rest:02}" if whole else f"{rest} min"
 
 
 def due(topic: Topic) -> str:
-    """When an instructor wants it, as the end of a line."""
+    """Return a topic's due date as the end of a line, or an empty string if it has none."""
     return f"  due {topic.due:%Y-%m-%d %H:%M %z}" if topic.due else ""
 
 
 def topic_called(name: str) -> Topic:
-    """The topic that somebody names at the shell.
+    """Return the topic that the user names at the shell.
 
     Raises:
-        Problem: there is none; a folder or another file may be meant for a notebook.
+        Problem: there is no such topic; the message says if the name is a folder or another file.
     """
     try:
         return find_topic(name)
@@ -104,17 +104,17 @@ def topic_called(name: str) -> Topic:
 
 
 def topics_called(names: Sequence[str]) -> list[Topic]:
-    """The topics that somebody names at the shell, in order: a volume or a path stands for its topics, no name for all.
+    """Return the topics, volumes or paths that the user names at the shell, as topics in order; all if none is named.
 
     Raises:
-        Problem: nothing has such a name, or this course has no topic of that volume or path.
+        Problem: a name is unknown, or this course has no topic of that volume or path.
     """
     wanted = {topic for name in names for topic in _called(name)}
     return [topic for topic in TOPICS if not names or topic in wanted]
 
 
 def _called(name: str) -> list[Topic]:
-    """One topic, or those of this course that are in a volume or on a path."""
+    """Return the topic called `name`, or the course's topics in that volume or on that path."""
     is_topic = any(name in topic.names for topic in TOPICS)
     if name in PRESETS and not is_topic:
         found = [topic for topic in TOPICS if PRESETS[name].holds(topic)]

@@ -1,4 +1,4 @@
-"""Graded cells: their marks, their names, and the exercises that they check."""
+"""Read graded cells: their nbgrader metadata, their names, and the exercises that they check."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nbformat import NotebookNode, v4
 from course.syllabus import find_item
 
 METADATA = "course"
-"""Where an executed notebook's metadata keeps its verdicts, for summaries and reports."""
+"""The metadata key under which an executed notebook keeps its verdicts, for summaries and reports."""
 
 
 def exercises_in(nb: NotebookNode) -> dict[int, str]:
-    """The cells the judge decides: index and name of every one that checks an exercise there are hidden tests of."""
+    """Return the cells that the judge decides: the name, by index, of each exercise that has hidden tests."""
     marked = checks_in(nb)
     if not marked:
         return {}
@@ -33,16 +33,16 @@ def exercises_in(nb: NotebookNode) -> dict[int, str]:
 
 
 def checks_in(nb: NotebookNode) -> dict[int, str]:
-    """The graded cells that check an exercise of the course: asked for first, as looking for its tests imports torch.
+    """Return the name, by index, of each graded cell that checks an exercise, without importing torch.
 
-    An instructor's own tests of something that goes by the name of an exercise are nbgrader's to score.
+    nbgrader scores an instructor's own test that has an exercise's name but does not call `check`.
     """
     graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
     return {i: name for i, name in graded.items() if is_check(name, nb.cells[i].source)}
 
 
 def is_check(name: str, source: str) -> bool:
-    """Whether the judge decides a graded cell of that name and source."""
+    """Whether the judge decides a graded cell with this name and source."""
     return in_syllabus(name) and checks(source, name)
 
 
@@ -52,7 +52,7 @@ def checks(source: str, name: str) -> bool:
 
 
 def topics_of(names: Iterable[str]) -> frozenset[str]:
-    """The topics that exercises belong to; names the course does not know are passed over."""
+    """Return the names of the topics that exercises belong to; names that the course does not know are skipped."""
     return frozenset(find_item(name)[0].name for name in names if in_syllabus(name))
 
 
@@ -81,23 +81,23 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 def grade_id(cell: Mapping[str, Any]) -> str:
-    """What nbgrader calls a cell, or nothing: a submission's metadata may hold anything."""
+    """Return nbgrader's id of a cell, or an empty string; a submission's metadata may contain anything."""
     marks = cell.get("metadata", {}).get("nbgrader")
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def mend_line_ends(notebook: NotebookNode) -> None:
-    """End the lines of all cells as the release does, whatever an editor on Windows made of them."""
+    r"""Replace Windows line ends in all cells by `\n`, as in the release."""
     for cell in notebook.cells:
         cell.source = cell.source.replace("\r\n", "\n")
 
 
 def notebook_bytes(nb: NotebookNode) -> bytes:
-    """A notebook on its way between processes, without looking once more whether it is valid."""
+    """Return a notebook as bytes to send between processes, without validation."""
     return json.dumps(nb, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def read_notebook(data: bytes) -> NotebookNode:
-    """The inverse of `notebook_bytes`."""
+    """Return the notebook that `notebook_bytes` made `data` from."""
     return v4.reads(data.decode())

@@ -1,4 +1,4 @@
-"""Find the instructor's course on this disk, and the files in it."""
+"""Find the folder of the instructor's course and the files in it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from urllib.parse import unquote
 from course.grading.problem import Problem
 
 if TYPE_CHECKING:
-    from course.syllabus import Topic  # which a faulty course.toml keeps from being imported
+    from course.syllabus import Topic  # a faulty course.toml makes this import fail
 
 UNFIT = "?*[]"
-"""What a path must not hold: patterns of files, and what an address of a database ends at."""
+"""Characters that a path must not contain: glob patterns, and the end of a path in a database URL."""
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The nearest folder at or above `start` (the working folder) that holds nbgrader_config.py and solutions/.
+    """Return the nearest folder at or above `start` (the working folder) with nbgrader_config.py and solutions/.
 
     Raises:
-        Problem: there is none, or nbgrader could not find its way in a folder of that name.
+        Problem: there is no such folder, or nbgrader cannot work in a folder of that name.
     """
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
@@ -33,21 +33,21 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def nearest_root() -> Path:
-    """The course's folder or, where a student has only notebooks, the working folder."""
+    """Return the course's folder or, if a student has only notebooks, the working folder."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if is_course(folder)), here)
 
 
 def is_course(folder: Path) -> bool:
-    """Whether a folder is a course's."""
+    """Whether a folder is the root of a course."""
     return (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir()
 
 
 def demand_fit(folder: Path) -> None:
-    """Refuse a folder whose name nbgrader gets lost in.
+    """Raise a Problem for a folder whose path nbgrader cannot handle.
 
     Raises:
-        Problem: it holds one of `UNFIT`, or what stands for another letter in an address, as %20 does.
+        Problem: the path contains a character of `UNFIT`, or a percent escape of URLs such as %20.
     """
     found = set(str(folder)) & set(UNFIT)
     if unquote(str(folder)) != str(folder):
@@ -57,22 +57,22 @@ def demand_fit(folder: Path) -> None:
 
 
 def source_path(root: Path, topic: Topic) -> Path:
-    """Where the topic is written by hand, e.g. `solutions/03_rnn.py`; an instructor's own topics have a folder."""
+    """Return the path of a topic's source, e.g. `solutions/03_rnn.py`; an instructor's own topics have a folder."""
     if topic.own:
         return root / "exercises" / topic.folder / "notebook.py"
     return root / "solutions" / f"{topic.folder}.py"
 
 
 def notebook_path(root: Path, topic: Topic) -> Path:
-    """Where nbgrader reads the built notebook, e.g. `solutions/03_rnn/03_rnn.ipynb`."""
+    """Return the path of the built notebook for nbgrader, e.g. `solutions/03_rnn/03_rnn.ipynb`."""
     return root / "solutions" / topic.folder / f"{topic.folder}.ipynb"
 
 
 def released_at(topic: Topic) -> str:
-    """Where the released notebook stands in the repository, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
+    """Return the released notebook's relative path in the repository, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
     return f"assignments/{topic.folder}/{topic.folder}.ipynb"
 
 
 def release_path(root: Path, topic: Topic) -> Path:
-    """Where the released notebook is committed, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
+    """Return the path of the released notebook below `root`, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
     return root / released_at(topic)

@@ -1,6 +1,6 @@
-"""Name the state of what decides a result. Where a name is not what it was, work is executed or judged again.
+"""Compute digests of the code that decides a result; if a digest changes, work is executed or judged again.
 
-A name is a digest of whole files, folder by folder, so that any edit of such a file counts. `fingerprint` covers the
+A digest covers whole files, folder by folder, so that any edit of such a file counts. `fingerprint` covers the
 execution of notebooks, `state_of` the tests of one exercise, and `key_fingerprint` the answer key of a topic.
 """
 
@@ -17,19 +17,19 @@ import course
 from course.syllabus import OUTLINE, TOPICS, Topic, find_item
 
 TESTS = ("data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py")
-"""Folders and files that the tests of every exercise rest on."""
+"""Folders and files that the tests of every exercise depend on."""
 
 EXECUTION = (
     *("blocks", "edition.py", "judge", "notebook", "show", "surroundings.py"),
     *(f"grading/{place}" for place in ("cells.py", "execution", "intake", "kernels", "machine", "sandbox")),
     *(f"grading/{place}.py" for place in ("kernel_edition", "own_cells", "problem")),
 )
-"""Folders and files that the execution of a notebook rests on beside them."""
+"""Folders and files that the execution of a notebook depends on besides those of the tests."""
 
 
 @cache
 def fingerprint(topics: frozenset[str]) -> str:
-    """Return a name for all that decides the results of notebooks on these topics, beside the notebooks themselves."""
+    """Return a digest of all code that decides the results of notebooks on these topics, notebooks not included."""
     package = Path(course.__file__).parent
     chosen = [topic for topic in TOPICS if topic.name in topics]
     about = [f"{topic.name} {topic.items}" for topic in chosen]
@@ -38,10 +38,10 @@ def fingerprint(topics: frozenset[str]) -> str:
 
 @cache
 def state_of(name: str, package: Path | None = None) -> str:
-    """Return a name for the state of an exercise's tests, and of all that its topic's tests rest on.
+    """Return a digest of an exercise's tests, and of all code that its topic's tests depend on.
 
     Args:
-        package: the folder of the course, by default that in use.
+        package: the folder of the `course` package, by default the one in use.
 
     Raises:
         KeyError: the syllabus has no such exercise.
@@ -51,7 +51,7 @@ def state_of(name: str, package: Path | None = None) -> str:
 
 
 def key_fingerprint(topic: Topic, package: Path) -> str:
-    """Return a name for all that a topic's answer key is made from."""
+    """Return a digest of all code that a topic's answer key is made from."""
     names = [item.name for item in topic.judged] if topic.own else []
     return _digest(package, [topic], (), f"{topic.name} {topic.question} {names}")[:32]
 
@@ -77,12 +77,12 @@ def _digest(package: Path, topics: Collection[Topic], beside: Collection[str], a
 
 
 def _scaffolds(package: Path) -> Iterator[Path]:
-    """Yield the only modules of a topic's tests that those of another topic import."""
+    """Return the scaffolds, the only modules of a topic's tests that the tests of other topics import."""
     return package.glob("hidden/*/scaffold.py")
 
 
 def _files(package: Path, places: Collection[str]) -> list[Path]:
-    """Return the files of the package in these places, in order, without what a machine or an author leaves there."""
+    """Return the files of the package in these places, in order, without caches, hidden files and notes."""
     found = {path for place in places for path in (package / place, *(package / place).rglob("*")) if path.is_file()}
     return sorted(path for path in found if not _is_left_there(path.relative_to(package)))
 
@@ -92,7 +92,7 @@ def _is_left_there(path: Path) -> bool:
 
 
 def _hash(path: Path) -> bytes:
-    """Return the hash of a file, read once as long as its size and time stay."""
+    """Return the hash of a file, which is read again only if its size or modification time changes."""
     about = path.stat()
     return _read(path, about.st_size, about.st_mtime_ns)
 

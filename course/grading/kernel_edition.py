@@ -1,7 +1,7 @@
-"""The edition that students' code runs on while it is graded, whatever is installed around it, and its answer keys.
+"""Build the kernel edition, the part of the package that students' code imports during grading, and its answer keys.
 
-What it holds of the package is said in `course/edition.py`. It has the keys of the topics that a notebook is graded
-for, which a `check` or a `hint` outside graded cells reads. The wheel that students install has the keys of all topics.
+`course/edition.py` defines its contents. It has the answer keys only of the topics that a notebook is graded for, for
+each `check` or `hint` outside graded cells. The wheel that students install has the keys of all topics.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from course.outline import CARRIED
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 ANSWER_KEYS = "answer-keys"
-"""Where in the course's cache answer keys are kept, a file a topic and state of its tests."""
+"""The cache folder of answer keys, with a file for each topic and state of its tests."""
 
 EARLIER_KEYS = 3
-"""Keys of a topic that are kept beside a new one: another version of the course may be in use, too."""
+"""The number of old keys of a topic that are kept, because another version of the course may be in use, too."""
 
 
 def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> Path:
-    """The folder that holds the kernel edition's `course` with the keys of `topics`, to be put first on an import path.
+    """Return the folder with the kernel edition's `course` and the keys of `topics`, for the front of an import path.
 
-    It is made once for every state of the package and of these topics' tests (see `name_of`) below `editions` (by
-    default in the course's cache) and appears there in one step.
+    The folder is built once for each state of the package and of these topics' tests (see `name_of`) below `editions`
+    (by default in the course's cache), and is renamed into place atomically.
     """
     package, topics = Path(course.__file__).parent, list(topics)
     folder = editions or cache_folder() / "editions"
@@ -48,7 +48,7 @@ def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> 
         making.chmod(0o755)
         making.rename(edition)
     except OSError:
-        if not edition.is_dir():  # nobody else was faster: a real fault
+        if not edition.is_dir():  # no other process built the folder meanwhile
             raise
     finally:
         shutil.rmtree(making, ignore_errors=True)
@@ -56,24 +56,24 @@ def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> 
 
 
 def _fill(package: Path, edition: Path, topics: Iterable[Topic]) -> None:
-    """Copy the package, with a key for each of `topics`, and compile it, as kernels may not write there."""
+    """Copy the package with a key for each of `topics`, and compile it, because kernels may not write there."""
     copy_package(package, edition)
     copy_keys(package, edition / KEYS, topics)
     compileall.compile_dir(edition, quiet=2)
 
 
 def copy_keys(package: Path, folder: Path, topics: Iterable[Topic]) -> None:
-    """Make `folder`, with the answer key of each of `topics`."""
+    """Create `folder` with the answer key of each of `topics`."""
     folder.mkdir()
     for topic in topics:
         shutil.copyfile(answer_key(topic, package), folder / f"{topic.name}.key")
 
 
 def answer_key(topic: Topic, package: Path) -> Path:
-    """The answer key of a topic, made when it is first asked for and kept until what it is made from changes.
+    """Return the path of a topic's cached answer key, which is made again only if its tests change.
 
     Raises:
-        OSError: it cannot be kept.
+        OSError: the key cannot be written to the cache.
     """
     from course.hidden import write_key
 
@@ -94,7 +94,7 @@ def answer_key(topic: Topic, package: Path) -> Path:
 
 
 def _written(path: Path) -> float:
-    """When a file was written; long ago, if another process has removed it meanwhile."""
+    """Return a file's modification time, or 0 if another process has removed the file meanwhile."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -102,7 +102,7 @@ def _written(path: Path) -> float:
 
 
 def copy_package(package: Path, edition: Path) -> None:
-    """Copy what a graded notebook's kernel may have of the package, and the outline of the instructor's course."""
+    """Copy the package's files that a graded notebook's kernel may have, and the outline of the instructor's course."""
     for name in held_files(package):
         (edition / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(package / name, edition / name)
@@ -111,13 +111,13 @@ def copy_package(package: Path, edition: Path) -> None:
 
 
 def held_files(package: Path) -> list[Path]:
-    """The files that a graded notebook's kernel may have, as seen from the package, in order."""
+    """Return the files that a graded notebook's kernel may have, relative to the package, in order."""
     found = (path.relative_to(package) for path in package.rglob("*") if path.is_file())
     return sorted(path for path in found if is_held(path, KERNELS))
 
 
 def name_of(topics: Iterable[Topic], package: Path) -> str:
-    """A name for all that goes into the edition of `package` with the keys of `topics`."""
+    """Return a digest of all contents of the edition of `package` with the keys of `topics`."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     for name in held_files(package):
         digest.update(f"\0{name.as_posix()}\0".encode() + hashlib.sha256((package / name).read_bytes()).digest())
@@ -129,5 +129,5 @@ def name_of(topics: Iterable[Topic], package: Path) -> str:
 
 
 if __name__ == "__main__":
-    for topic in TOPICS:  # each as it is graded
+    for topic in TOPICS:  # one edition each, as in grading
         assemble([topic])

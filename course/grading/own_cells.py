@@ -1,7 +1,7 @@
-"""Graded cells that an instructor added to a topic's notebook, with nbgrader's own marks.
+"""Find graded cells that an instructor added to a topic's notebook, in a notebook or in the gradebook.
 
-They are no exercises of the syllabus, and nbgrader scores them by its own rules: a test by whether it raises an error,
-an answer in words by the points that a person gives. Here they are found, in a notebook or in the gradebook.
+They have nbgrader's own metadata and are no exercises of the syllabus. nbgrader scores them by its own rules: a test
+passes unless it raises an error, and a person gives points for an answer in words.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from course.grading.gradebook.released_notebook import ReleasedNotebook
 
 Test = tuple[str, float]
-"""The source of a locked code cell, and the points it gives."""
+"""The source of a locked code cell, and its points."""
 
 
 @dataclass(frozen=True)
 class OwnCell:
-    """A graded cell of an instructor's own. Its kind is `test`, or `question` where a person grades it."""
+    """A graded cell that an instructor added. Its kind is `test`, or `question` if a person grades it."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class OwnCell:
 
 
 def own_cells(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[OwnCell]:
-    """The graded cells of a notebook that are no items of `topic`, in the notebook's order."""
+    """Yield the graded cells of a notebook that are no items of `topic`, in the notebook's order."""
     items = {item.name for item in topic.in_source}
     for cell in cells:
         name = grade_id(cell)
@@ -44,11 +44,11 @@ def own_cells(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[OwnC
         if name and name not in items and (marks.get("grade") or marks.get("task")):
             is_test = cell.get("cell_type") == "code" and not marks.get("solution")
             yield OwnCell(name, "test" if is_test else "question", _number(marks.get("points")))
-            items.add(name)  # of copies, one counts
+            items.add(name)  # only the first of copied cells counts
 
 
 def own_cells_released(root: Path, topic: Topic) -> list[OwnCell]:
-    """Those of the notebook that was released in the course at `root`; none where it cannot be read."""
+    """Return the own cells of the released notebook in the course at `root`; none if it cannot be read."""
     try:
         document = json.loads((root / released_at(topic)).read_text("utf-8"))
         return list(own_cells(document["cells"], topic))
@@ -57,19 +57,19 @@ def own_cells_released(root: Path, topic: Topic) -> list[OwnCell]:
 
 
 def unanswered(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[str]:
-    """The answers to an instructor's own questions and tests that are as they were given out, by the cell's name."""
+    """Yield the cell names of unchanged answers to an instructor's own questions and tests."""
     items = {item.name for item in topic.in_source}
     untouched: dict[str, bool] = {}
     for cell in cells:
         name = grade_id(cell)
         is_own = name and name.removesuffix(SOLUTION_SUFFIX) not in items
         if is_own and cell["metadata"]["nbgrader"].get("solution"):
-            untouched[name] = untouched.get(name, True) and _is_untouched(cell)  # of copies, one is enough
+            untouched[name] = untouched.get(name, True) and _is_untouched(cell)  # one changed copy is enough
     return (name for name, left in untouched.items() if left)
 
 
 def _is_untouched(cell: Mapping[str, Any]) -> bool:
-    """Whether an answer is the one that was given out, by the checksum that nbgrader put there."""
+    """Whether an answer is unchanged since the release, according to nbgrader's checksum."""
     marks = cell["metadata"]["nbgrader"]
     source = cell.get("source", "")
     source = source if isinstance(source, str) else "".join(map(str, source))
@@ -80,7 +80,7 @@ def _is_untouched(cell: Mapping[str, Any]) -> bool:
 
 
 def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
-    """The locked code cells of a notebook that the judge does not decide, by name."""
+    """Return the locked code cells of a notebook that the judge does not decide, by name."""
     from course.grading.cells import checks_in
 
     judged = checks_in(nb)
@@ -89,7 +89,7 @@ def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
 
 
 def own_code_in(nb: NotebookNode) -> set[int]:
-    """The indices of those, and of the code cells in which students answer what is no exercise of the course."""
+    """Return the indices of the own tests, and of code cells with answers that belong to no exercise of the course."""
     from course.grading.cells import in_syllabus
 
     tests = own_tests_in(nb).keys()
@@ -100,7 +100,7 @@ def own_code_in(nb: NotebookNode) -> set[int]:
 
 
 def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
-    """The same of a notebook as the gradebook has it."""
+    """Return the own tests of a released notebook in the gradebook, by name."""
     from course.grading.cells import is_check
 
     points = {cell.name: cell.max_score for cell in released.grade_cells}
@@ -113,7 +113,7 @@ def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
 
 
 def unreleased(nb: NotebookNode, topic: Topic, released: ReleasedNotebook) -> list[str]:
-    """The instructor's own cells of a source notebook that were not released as they are now, or are gone from it."""
+    """Return the instructor's own cells of a source notebook that differ from the release, or were removed."""
     items = {item.name for item in topic.in_source}
     then: dict[str, object] = {
         cell.name: cell.max_score for cell in (*released.grade_cells, *released.task_cells) if cell.name not in items
@@ -125,14 +125,14 @@ def unreleased(nb: NotebookNode, topic: Topic, released: ReleasedNotebook) -> li
 
 
 def is_locked_code(cell: Mapping[str, Any]) -> bool:
-    """Whether a cell's code is the instructor's, whatever a student makes of it: nbgrader restores it."""
+    """Whether a cell has code of the instructor that nbgrader restores after a student's edits."""
     marks = cell.get("metadata", {}).get("nbgrader", {})
     locked = bool(marks.get("grade") or marks.get("locked")) and not marks.get("solution")
     return cell.get("cell_type") == "code" and locked and bool(grade_id(cell))
 
 
 def changed(before: Mapping[str, Test], now: Mapping[str, Test]) -> set[str]:
-    """The tests that both have, and not the same."""
+    """Return the names of tests that are in both mappings but differ."""
     return {name for name in before.keys() & now.keys() if before[name] != now[name]}
 
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class Problem(Exception):
-    """Raised for bad input. The message says in one or two sentences what happened and what to do next."""
+    """An error about bad input. The message says in one or two sentences what happened and what to do next."""

@@ -1,1 +1,1 @@
-"""Grade a class: choose what to execute, save it, and show the results."""
+"""Grade a class: choose the submissions to execute, save the results, and show them."""

@@ -1,4 +1,4 @@
-"""Who handed in nothing for a topic, as far as the gradebook knows the class, and whom `course.toml` misspells."""
+"""List the students of the gradebook who handed in nothing for a topic, and names that `course.toml` misspells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.syllabus import OUTLINE, Topic
 
 
 def absent_notes(classroom: Classroom) -> Iterator[str]:
-    """A line on those who handed in nothing, and one on names of `course.toml` that the gradebook does not know."""
+    """Yield lines on students who handed in nothing, and on names of `course.toml` that the gradebook does not have."""
     database, topic = classroom.coursedir().db_url, classroom.topic
     submitted = classroom.handed_in.submissions()
     absent, _ = others(database, topic.folder, submitted)
@@ -31,7 +31,7 @@ def absent_notes(classroom: Classroom) -> Iterator[str]:
 
 
 def described(absent: Sequence[str], topic: Topic, submitted: Iterable[str]) -> list[str]:
-    """The absent, with the time until which one has an extension, and with whoever may be the same and `submitted`."""
+    """Return the absent names, each with its extension's end and the name in `submitted` that it may be a typo of."""
     due, others = extended_due(topic), lookalikes(absent, list(submitted))
     about = {name: f"has until {due[name]:%Y-%m-%d %H:%M %z}" for name in due}
     about |= {name: f"but {other} did" for name, other in others.items()}
@@ -39,5 +39,5 @@ def described(absent: Sequence[str], topic: Topic, submitted: Iterable[str]) -> 
 
 
 def extended_due(topic: Topic) -> dict[str, datetime]:
-    """When a topic is due for those with an extension."""
+    """Return a topic's due date for each student with an extension."""
     return OUTLINE.extended_due(topic.folder) if OUTLINE is not None else {}

@@ -1,4 +1,4 @@
-"""`course attempts`: all that a student handed in for a topic, and an earlier attempt graded in place of the last."""
+"""`course attempts`: list a student's submissions of a topic, and grade an earlier one in place of the last."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Attempts:
             raise Problem(f"{student} handed in nothing for {topic.folder}. Check the name")
 
     def lines(self) -> list[str]:
-        """A line for each attempt: its number, when it came, how late, its points and where it is."""
+        """Return a line for each attempt: number, arrival time, lateness, points and path."""
         due = due_of(self.classroom.coursedir().db_url, self.topic.folder, self.student)
         due = extended_due(self.topic).get(self.student, due)
         rows = [
@@ -54,10 +54,10 @@ class Attempts:
         return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths) if width).rstrip() for row in rows]
 
     def choose(self, number: int) -> Attempt:
-        """Have the attempt of that number count, for a group for all members; whatever counted before is kept.
+        """Make attempt `number` the one that counts, for all members of a group; keep a copy of the replaced work.
 
         Raises:
-            Problem: there is no such attempt, or the topic is being graded just now.
+            Problem: there is no such attempt, or the topic is being graded now.
         """
         if number > len(self.all):
             there = counted(len(self.all), "attempt")
@@ -69,11 +69,11 @@ class Attempts:
         return chosen
 
     def _points(self, one: Attempt) -> str:
-        """The points of an attempt: those in the gradebook if it was graded last, or those that it had before."""
+        """Return an attempt's points: from the gradebook if it was graded last, or the points noted for it earlier."""
         with quiet():
             try:
                 task = make_task(self.classroom, self.student, one.place)
-            except Exception:  # noqa: BLE001 - whatever a step of nbgrader's raises: grading says it
+            except Exception:  # noqa: BLE001 - nbgrader's steps may raise anything, and grading reports it
                 return ""
         name, database = self.topic.folder, self.classroom.coursedir().db_url
         graded = LastGrading(self.classroom, self.student).is_of(task)
@@ -84,7 +84,7 @@ class Attempts:
 
 
 def list_attempts(root: Path, topic: Topic, student: str) -> int:
-    """Print what a student handed in for a topic, and how to have an earlier attempt count."""
+    """Print a student's attempts at a topic, and the command that makes an earlier attempt count."""
     found = Attempts(root, topic, student)
     print(f"{student}, {topic.folder}: {counted(len(found.all), 'attempt')}")
     print("\n".join(f"  {line}" for line in found.lines()))
@@ -94,7 +94,7 @@ def list_attempts(root: Path, topic: Topic, student: str) -> int:
 
 
 def grade_attempt(root: Path, topic: Topic, student: str, number: int) -> int:
-    """Have an attempt count, grade it as `course grade` does, and print all attempts with their points."""
+    """Make an attempt count, grade it as `course grade` does, and print all attempts with their points."""
     from course.grading.classroom.grade_command import grade_topic
 
     chosen, students = Attempts(root, topic, student).choose(number), group_of(topic, student)
@@ -108,7 +108,7 @@ def grade_attempt(root: Path, topic: Topic, student: str, number: int) -> int:
 
 
 def _when(one: Attempt, topic: Topic) -> str:
-    """When an attempt came, in the zone of the due date."""
+    """Return an attempt's arrival time in the time zone of the due date."""
     if one.came is None:
         return "without a time"
     return f"{one.came.replace(tzinfo=UTC).astimezone(topic.due.tzinfo if topic.due else UTC):%Y-%m-%d %H:%M %z}"

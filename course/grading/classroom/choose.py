@@ -1,4 +1,4 @@
-"""Decide, without changing anything, whether a submission is executed, saved, left or refused."""
+"""Decide whether a submission is executed, saved, left or refused, without changing anything."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from course.grading.problem import Problem
 log = logging.getLogger(__name__)
 
 Step = Literal["execute", "save", "leave", "refuse", "set aside"]
-"""Execute it; save its result, or have nbgrader say what is wrong; leave it as it was graded; refuse it; or refuse it
-but for an earlier grading of the same work, which stays."""
+"""The next step for a submission. "save" stores a cached result, or lets nbgrader report what is wrong. "leave" keeps
+the present grading. "set aside" refuses the submission, but keeps an earlier grading of the same work."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is to happen to one student's submission.
+    """The decision about one student's submission.
 
     Args:
-        task: what executing it takes; None where that could not be made.
-        outcome: a result that is kept.
-        reason: why it is refused or set aside.
-        notes: what was mended or noticed in it.
+        task: the task that executes the submission; None if it could not be made.
+        outcome: the cached result of an earlier execution.
+        reason: why the submission is refused or set aside.
+        notes: what was repaired or noticed in the submission.
     """
 
     student: str
@@ -46,16 +46,16 @@ class Choice:
 
 
 def choose_all(classroom: Classroom, chosen: Mapping[str, Path], force: bool) -> Iterator[Choice]:
-    """What is to happen to each of the submissions `chosen`, one after the other as they are asked for."""
+    """Yield the decision about each of the submissions `chosen`, lazily."""
     for student, folder in chosen.items():
         yield choose(classroom, student, folder, force)
 
 
 def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Choice:
-    """What is to happen to the submission in `folder`; with `force`, what was graded or is kept is executed anew.
+    """Decide about the submission in `folder`; with `force`, ignore earlier gradings and cached results.
 
     Raises:
-        OSError: the machine cannot go on, as its disk is full.
+        OSError: the machine cannot continue, for example because its disk is full.
     """
     notes: tuple[str, ...] = ()
     aside = ""

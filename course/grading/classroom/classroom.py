@@ -25,8 +25,8 @@ class Classroom:
 
     Args:
         root: the course's folder.
-        topic: what was submitted.
-        settings: traits of `JudgedExecute`, such as `policy` or `timeout`, over those of the configuration.
+        topic: the topic of the submissions.
+        settings: traits of `JudgedExecute`, such as `policy` or `timeout`, that override the configuration.
     """
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
@@ -36,17 +36,17 @@ class Classroom:
         self.config.CourseDirectory.assignment_id = topic.folder
         for name, value in (settings or {}).items():
             self.config.JudgedExecute[name] = value
-        self.config.Exporter.optimistic_validation = True  # once a pass, and not after each of its steps
+        self.config.Exporter.optimistic_validation = True  # validate once a pass, not after each step
         self.sanitized: dict[str, str] = {}
-        """Students' notebooks as text, kept until they are saved, so that nbgrader need not sanitise them twice."""
+        """Sanitised notebooks as text, by student, kept until they are saved so that nbgrader does not redo them."""
         self.forgotten = False
-        """Whether the gradebook knew nothing of a topic that was graded before: it was lost, with what people gave."""
+        """Whether the gradebook was lost, with all manual points, because it lacks a topic that was graded before."""
         if not is_registered(root, topic, self.coursedir().db_url):
             self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
             register(root, topic, self.coursedir().db_url)
 
     def coursedir(self, student: str = "") -> Any:
-        """nbgrader's view of the course, for one student or all."""
+        """Return nbgrader's `CourseDirectory` for one student or for all."""
         if not student:
             return self._everybody
         return self._view(glob.escape(student))
@@ -64,34 +64,34 @@ class Classroom:
 
     @property
     def handed_in(self) -> HandedIn:
-        """What lies in `submitted/`, at its place or not."""
+        """Return the topic's submissions in `submitted/`, misplaced ones included."""
         return HandedIn(self.coursedir(), self.topic)
 
     def submitted(self, student: str) -> Path:
-        """Where the student's work lies that counts."""
+        """Return the folder of the student's submission that counts."""
         coursedir = self.coursedir()
         return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic.folder))
 
     def autograded(self, student: str) -> Path:
-        """The student's folder of graded work."""
+        """Return the student's folder of graded work."""
         coursedir = self.coursedir()
         return Path(coursedir.format_path(coursedir.autograded_directory, student, self.topic.folder))
 
     @cached_property
     def released(self) -> ReleasedNotebook:
-        """The topic's notebook as the gradebook has it."""
+        """Return the topic's notebook as the gradebook has it."""
         return read_released(self.coursedir().db_url, self.topic.folder, self.topic.folder)
 
     @cached_property
     def not_overwritten(self) -> list[str]:
-        """The files that a student may hand in another version of, as the configuration says."""
+        """Return the files that the configuration lets students replace by versions of their own."""
         from nbgrader.converters import Autograde
 
         names: list[str] = Autograde(config=self.config).exclude_overwriting.get(self.topic.folder, [])
         return names
 
     def environment(self) -> dict[str, str]:
-        """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
+        """Return the environment variables of this class's kernels, and fill the cache of the corpora they read."""
         from course.grading.execution.corpora_cache import fill_cache
         from course.grading.kernel_edition import assemble
         from course.grading.kernels.environment import added, environment
@@ -104,7 +104,7 @@ class Classroom:
             return environment(Path(home), assemble([self.topic]), None, settings.policy, more)
 
     def changed(self) -> list[str]:
-        """What `course.toml` says otherwise than the release: points of exercises, and the due date."""
+        """Return a line for each difference between `course.toml` and the release: points, and the due date."""
         if OUTLINE is None:
             return []
         released = {cell.name: cell.max_score for cell in self.released.grade_cells}
@@ -117,12 +117,12 @@ class Classroom:
         return told
 
     def unreleased(self) -> list[str]:
-        """The instructor's own cells whose tests or points in the source are not those of the release."""
+        """Return the instructor's own cells whose tests or points in the source differ from the release."""
         nb = current(self.root, self.topic)
         return unreleased(nb, self.topic, self.released) if nb is not None else []
 
     def demonstrated(self) -> list[str]:
-        """The instructor's own tests for which every demonstration has to run, each with the reason."""
+        """Return the instructor's own tests that need every demonstration to run, each with the reason."""
         from course.grading.execution.skippable_cells import unsure
         from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 
@@ -133,7 +133,7 @@ class Classroom:
 
     @property
     def store(self) -> Store | None:
-        """Where results are kept."""
+        """Return the store of execution results, or None if the configuration has none."""
         from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 
         return JudgedExecute(config=self.config).store()

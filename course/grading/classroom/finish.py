@@ -1,7 +1,7 @@
-"""Make of an outcome what is saved: the graded notebook's file, what lies beside it, and the marks on its cells.
+"""Turn the outcome of an execution into the data to save: the graded notebook, other files, and each cell's marks.
 
-nbgrader's converter takes a notebook through two passes, each of which reads, copies, checks and writes it. Here the
-steps of its second pass, nbgrader's own among them, are applied once to what was executed.
+nbgrader's converter takes a notebook through two passes, each of which reads, copies, checks and writes it. This module
+applies the steps of the second pass, nbgrader's own included, once to the executed notebook.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ EXECUTE, *BETWEEN, SAVE, PENALTY, CHECK = AUTOGRADE
 
 @dataclass(frozen=True)
 class Finished:
-    """What is saved of a submission.
+    """The data to save for one submission.
 
     Args:
-        files: by relative path; the notebook is one of them.
-        marks: what the machine says of each graded cell; a comment of `...` leaves the one before.
-        came: when the work came, in UTC and without a zone.
-        kept: what the notebook keeps of its grading.
+        files: contents by relative path, the notebook included.
+        marks: the autograder's marks on each graded cell; a comment of `...` keeps the earlier comment.
+        came: the arrival time, in UTC and without a zone.
+        kept: the metadata about the grading that the notebook keeps.
     """
 
     student: str
@@ -50,7 +50,7 @@ class Finished:
 
 
 class Finisher:
-    """The steps of a class's autograding behind the execution, made once for all its submissions."""
+    """The autograding steps that follow execution, created once for all submissions of a class."""
 
     def __init__(self, classroom: Classroom) -> None:
         self.classroom, self.name = classroom, classroom.topic.folder
@@ -59,15 +59,15 @@ class Finisher:
 
     @cached_property
     def due(self) -> datetime | None:
-        """When the topic is due by the gradebook, in UTC and without a zone."""
+        """Return the topic's due date from the gradebook, in UTC and without a zone."""
         due = due_of(self.classroom.coursedir().db_url, self.name)
         return due.replace(tzinfo=None) if due else None
 
     def finish(self, student: str, task: Task, outcome: Outcome) -> Finished:
-        """What is saved of a submission with this outcome.
+        """Return the data to save for a submission with this outcome.
 
         Raises:
-            Exception: nbgrader's own saving would fail, too.
+            Exception: saving through nbgrader would fail, too.
         """
         import nbformat
 
@@ -95,13 +95,13 @@ class Finisher:
 
 
 def _made(name: str, config: Any) -> Any:
-    """One of nbgrader's steps, by the name of its class."""
+    """Create one of nbgrader's steps from the full name of its class."""
     module, _, cls = name.rpartition(".")
     return getattr(import_module(module), cls)(config=config)
 
 
 def _blank(released: ReleasedNotebook) -> Marks:
-    """Marks that say nothing yet, and what nbgrader has of a cell that is not there; there are no tasks."""
+    """Return empty marks, with nbgrader's defaults for a missing cell; notebooks with task cells never come here."""
     return Marks(
         {
             cell.name: SimpleNamespace(auto_score=None, manual_score=None, needs_manual_grade=True)
@@ -112,9 +112,9 @@ def _blank(released: ReleasedNotebook) -> Marks:
 
 
 def notebook_file(nb: NotebookNode) -> bytes:
-    """A notebook's file for people, byte for byte as nbformat writes it and many times faster; `nb` is used up."""
+    """Return the bytes of a notebook file as nbformat writes it, but many times faster; this modifies `nb`."""
     lines = split_lines(strip_transient(nb))
     try:
         return msgspec.json.format(notebook_bytes(lines), indent=1) + b"\n"
-    except msgspec.DecodeError:  # a number that JSON does not have, as NaN
+    except msgspec.DecodeError:  # a number that JSON does not have, such as NaN
         return f"{v4.writes(nb)}\n".encode()

@@ -1,7 +1,7 @@
-"""Grade a class: examine every submission, execute them in parallel, and save one after the other.
+"""Grade a class: examine every submission, execute the submissions in parallel, and save one after the other.
 
-Executing takes seconds a submission and happens in worker processes. Each result is kept as it comes, so that nothing
-is lost when the grader is stopped, and then saved by this process alone.
+Executing takes seconds for each submission and happens in worker processes. Each result goes into the result store as
+it arrives, so that nothing is lost if the grader is stopped. Only this process saves results to the gradebook.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def grade_class(
     stale: bool = False,
     progress: Progress | None = None,
 ) -> list[Graded]:
-    """Grade the submissions of a class, or of the `students` named, and return what became of each.
+    """Grade the submissions of a class, or only those of `students`, and return the result of each.
 
-    Work that was graded before stays as it is, and results that are kept are not made again, unless `force` is given.
+    Without `force`, work that was graded before stays as it is, and cached results are used again.
 
     Args:
-        workers: processes that execute; by default as many as `most_workers` says.
+        workers: worker processes that execute; by default as many as `most_workers` says.
         scheduler: the address of a Dask scheduler whose workers execute instead.
-        stale: look only at work graded before, at that whose tests have changed since; verdicts on exercises whose
+        stale: grade only work that was graded before and whose tests have changed since; verdicts on exercises whose
             tests have not changed stay as they are.
-        progress: is told what happens.
+        progress: receives progress events.
 
     Raises:
-        Problem: nobody, or not one of those named, handed anything in; or the topic is being graded already.
+        Problem: there is no submission, or none of a student in `students`, or the topic is being graded already.
     """
     submissions = classroom.handed_in.submissions()
     misnamed = [] if students or stale else classroom.handed_in.misnamed()
@@ -83,7 +83,7 @@ def grade_class(
         try:
             jobs = round_.jobs()
             first = next(jobs, None)
-            if first is not None:  # nobody is hired for a class that is graded already
+            if first is not None:  # start no worker pool if nothing has to be executed
                 with crew(most, scheduler, classroom.environment) as hired:
                     for student, task, outcome in execute_all(chain([first], jobs), hired):
                         round_.finish(student, task, outcome)
@@ -94,7 +94,7 @@ def grade_class(
 
 
 class _Round:
-    """One grading of a class: what is to be executed, and what has become of everybody so far."""
+    """One grading of a class: the submissions to execute, and the results so far."""
 
     def __init__(
         self, classroom: Classroom, chosen: dict[str, Path], force: bool, stale: bool, progress: Progress
@@ -109,7 +109,7 @@ class _Round:
         self.timings = Timings.of(classroom.root, classroom.topic)
 
     def jobs(self) -> Iterator[tuple[str, Task]]:
-        """The submissions that have to be executed; all others are settled as their turn comes."""
+        """Yield the submissions that have to be executed, and settle each other one when its turn comes."""
         self.progress.begin(len(self.chosen))
         for choice in choose_all(self.classroom, self.chosen, self.force):
             self.notes[choice.student] = choice.notes
@@ -120,7 +120,7 @@ class _Round:
                 self._settle(choice)
 
     def _settle(self, choice: Choice) -> None:
-        """Do what a choice says of a submission that need not be executed."""
+        """Carry out the choice for a submission that need not be executed."""
         if choice.step == "refuse":
             self._refuse(choice.student, choice.reason)
         elif choice.step == "set aside":
@@ -134,7 +134,7 @@ class _Round:
             self._save(choice.student)
 
     def finish(self, student: str, task: Task, outcome: bytes) -> None:
-        """A submission was executed: keep the result, then save it."""
+        """Put the result of an executed submission into the store, then save it to the gradebook."""
         from course.grading.execution.judged_outputs import with_earlier
 
         came = Outcome.from_bytes(outcome)
@@ -155,7 +155,7 @@ class _Round:
         self._save(student, replace(outcome, why_cold="") if kept else outcome, task)
 
     def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
-        """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
+        """Refuse a submission for a reason outside the work itself, but keep an earlier grading of the same work."""
         if task is not None and LastGrading(self.classroom, student).is_of(task):
             self.graded[student] = Graded(student, reason=f"{reason}. Its earlier grading stays")
             self.progress.done(student, outcome)
@@ -169,7 +169,7 @@ class _Round:
             self._saved(saved)
 
     def save_rest(self) -> None:
-        """Save what still waits to be saved."""
+        """Save the submissions that are still pending."""
         for saved in self.saver.flush():
             self._saved(saved)
 

@@ -1,4 +1,4 @@
-"""`course grade`: a class's submissions of a topic, or one notebook."""
+"""`course grade`: grade a class's submissions of a topic, or one notebook."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def grade_topic(
     feedback: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> int:
-    """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
+    """Grade a class, print its summary, and return the exit status: 1 if anything was not graded.
 
-    `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards. With
-    `feedback`, pages of feedback are written for those who were graded since theirs was.
+    `spot_check` is the share of the class, from 0 to 1, whose models are trained again afterwards. `feedback` writes
+    feedback pages for students whose page is older than their grading.
 
     Raises:
-        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine, or its folder for
-            temporary files has too long a path.
+        Problem: `settings` require a sandbox or an accelerator that this machine does not have, or the path of its
+            temporary folder is too long.
     """
     if scheduler is None:
         demand_short_names()
@@ -98,7 +98,7 @@ def grade_topic(
 
 
 def _say_what_is_unreleased(classroom: Classroom, cells: Sequence[str]) -> None:
-    """Print what to do about points, a date, and an instructor's own `cells` that were changed since the release."""
+    """Print what to do about points, a due date or an instructor's own `cells` that changed since the release."""
     topic = classroom.topic.folder
     commands = f"Run `course release {topic}`, then `course grade {topic}`"
     if again := classroom.changed():
@@ -109,7 +109,7 @@ def _say_what_is_unreleased(classroom: Classroom, cells: Sequence[str]) -> None:
 
 
 def _demand(settings: dict[str, Any]) -> None:
-    """Refuse to begin without what the settings require of this machine."""
+    """Raise a Problem if this machine lacks what the settings require."""
     from course.grading.kernels.environment import demand_accelerator
     from course.grading.sandbox.probe import required
 
@@ -120,7 +120,7 @@ def _demand(settings: dict[str, Any]) -> None:
 
 
 def _work_waits(root: Path, topic: Topic) -> bool:
-    """Whether somebody handed in who has not been graded, as far as nbgrader's usual folders tell at a glance."""
+    """Whether a student has a submission but no graded work, judged by nbgrader's usual folders alone."""
     handed_in, graded = (
         {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
     )
@@ -128,7 +128,7 @@ def _work_waits(root: Path, topic: Topic) -> bool:
 
 
 def _begin_early(topic: Topic, policy: str) -> None:
-    """Begin the processes that import for seconds: with two cores, a class ends half a second sooner."""
+    """Start the processes whose imports take seconds, which saves half a second a class on two cores."""
     from course.grading.kernel_edition import assemble
     from course.grading.kernels.environment import environment
     from course.grading.workers.worker_pool import begin_early
@@ -140,7 +140,7 @@ def _begin_early(topic: Topic, policy: str) -> None:
 def _compare(
     root: Path, topic: Topic, graded: list[Graded], share: float, *, workers: int | None, **options: Any
 ) -> None:
-    """Train a share of the class's models anew, and print what that made of them."""
+    """Train a share of the class's models again, and print how their scores compare."""
     from course.grading.classroom.spot_check import spot_check
     from course.grading.workers.worker_pool import most_workers
 
@@ -149,7 +149,7 @@ def _compare(
 
 
 def _give_feedback(classroom: Classroom, graded: list[Graded], workers: int | None) -> bool:
-    """Write pages of feedback, print what became of them, and return whether all could be written."""
+    """Write feedback pages, print the result, and return whether all could be written."""
     from course.grading.classroom.write_feedback import write_after_grading
 
     lines, is_whole = write_after_grading(classroom, graded, workers)
@@ -158,12 +158,12 @@ def _give_feedback(classroom: Classroom, graded: list[Graded], workers: int | No
 
 
 def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:
-    """Judge again what of `topics` was judged with other tests than today's; `options` are those of `grade_topic`.
+    """Grade work in `topics` again whose tests have changed since it was graded; `options` go to `grade_topic`.
 
-    Of the `students` named, each topic has those who are graded in it.
+    If `students` are named, each topic skips those who have no graded work in it.
 
     Raises:
-        Problem: nothing is graded yet, or nothing of a student who is named.
+        Problem: nothing is graded yet, or one of `students` has no graded work.
     """
     from course.grading.problem import Problem
 
@@ -180,5 +180,5 @@ def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] 
 
 
 def _graded_in(root: Path, topic: Topic) -> set[str]:
-    """Those with graded work in a topic, as far as nbgrader's usual folders tell."""
+    """Return the students with graded work in a topic, judged by nbgrader's usual folders alone."""
     return {path.parts[-3] for path in (root / "autograded").glob(f"*/{topic.folder}/{topic.folder}.ipynb")}

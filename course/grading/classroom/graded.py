@@ -14,7 +14,7 @@ from course.judge.verdict import Verdict
 
 
 class PackedVerdicts(Mapping[str, Verdict]):
-    """Verdicts by exercise, packed: those of thousands of students wait for the summary."""
+    """Verdicts by exercise, compressed, because those of thousands of students stay in memory for the summary."""
 
     def __init__(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
         self._packed = zlib.compress(json.dumps(dict(kept)).encode(), 1)
@@ -36,11 +36,11 @@ def _unpacked(packed: bytes) -> dict[str, Verdict]:
 
 @dataclass(frozen=True)
 class Graded:
-    """What became of one student's submission; `reason` says why it was not graded.
+    """The result of grading one student's submission; `reason` says why it was not graded.
 
-    `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` are those of its `Outcome`; the last only
-    where it was executed just now. `origins` are where the judged models' weights are found, by task. Of work that was
-    graded before, `retested` are the cells whose tests have changed since, and `before` the points it had.
+    `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` come from its `Outcome`, the last only if
+    the submission was executed in this run. `origins` says where the judged models' weights came from, by task. For
+    work that was graded before, `retested` holds the cells whose tests have changed since, and `before` the old points.
     """
 
     student: str
@@ -60,5 +60,5 @@ class Graded:
 
     @property
     def complete(self) -> bool:
-        """Whether everything the machine should decide was decided."""
+        """Whether every exercise that the autograder should decide was decided."""
         return not self.reason and all(verdict.kind != "not-graded" for verdict in self.verdicts.values())

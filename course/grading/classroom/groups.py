@@ -1,6 +1,6 @@
-"""Groups of `course.toml`: what one member handed in last counts for all of them, and so do points given by hand.
+"""Groups of `course.toml`: the newest submission of a member counts for all members, and so do manual points.
 
-Each member has the work in `submitted/` and a grade in the gradebook, as nbgrader knows no groups.
+Each member gets a copy in `submitted/` and a grade in the gradebook, because nbgrader has no groups.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from course.syllabus import OUTLINE, Topic
 
 
 def groups_in(topic: Topic) -> list[Group]:
-    """The groups that hand in a topic together."""
+    """Return the groups that hand in a topic together."""
     return OUTLINE.groups_in(topic.folder) if OUTLINE is not None else []
 
 
 def group_of(topic: Topic, student: str) -> tuple[str, ...]:
-    """The students who hand in a topic with a student, who is one of them."""
+    """Return the members of a student's group in a topic, the student included."""
     return next((group.members for group in groups_in(topic) if student in group.members), (student,))
 
 
 def one_of_each(topic: Topic, students: Iterable[str]) -> list[str]:
-    """The students, but of each group only the first: members' work is the same and no copy."""
+    """Return `students` with only the first of each group, because members share their work without copying."""
     students = list(students)
     firsts = {next((one for one in group_of(topic, student) if one in students), student) for student in students}
     return [student for student in students if student in firsts]
 
 
 def share_work(classroom: Classroom) -> list[str]:
-    """Have the newest hand-in of each group lie in the folders of all its members, and say for whom it is new.
+    """Copy each group's newest submission into the folders of all its members, and return notes on the changes.
 
-    What it replaces there is kept. Where nothing says which of several is the newest, all stay as they are.
+    Replaced work is kept as an earlier attempt. If it is unknown which submission is the newest, nothing changes.
 
     Raises:
-        Problem: the topic is being graded just now.
+        Problem: the topic is being graded now.
     """
     groups = groups_in(classroom.topic)
     if not groups:
@@ -73,13 +73,13 @@ def _share_work(classroom: Classroom, group: Group, known: Collection[str]) -> I
 
 
 def _works(classroom: Classroom, group: Group) -> dict[str, Attempt]:
-    """What each member of a group has in `submitted/`."""
+    """Return each group member's work in `submitted/`, without members who have none."""
     works = {student: attempt_in(classroom.submitted(student)) for student in group.members}
     return {student: work for student, work in works.items() if work is not None}
 
 
 def _newest(works: dict[str, Attempt]) -> str | None:
-    """Whose work came last; None where that is unknown, and the works differ."""
+    """Return the student whose work came last; None if that is unknown and the works differ."""
     if len({work.digest for work in works.values()}) == 1:
         return next(iter(works))
     came = {student: work.came for student, work in works.items() if work.came}
@@ -91,7 +91,7 @@ def _newest(works: dict[str, Attempt]) -> str | None:
 
 
 def share_points(classroom: Classroom) -> list[str]:
-    """Give points and comments that a person gave one member to those with the same work who have none yet."""
+    """Copy one member's manual points and comments to members with the same work who have none, and return notes."""
     from nbgrader.api import Gradebook
 
     groups = groups_in(classroom.topic)
@@ -114,7 +114,7 @@ def _share_points(classroom: Classroom, gradebook: Any, group: Group) -> Iterato
 
 
 def _marks(topic: Topic, gradebook: Any, students: Sequence[str]) -> dict[str, Marks]:
-    """What the gradebook has of those students who are graded."""
+    """Return the gradebook's marks of those `students` who are graded."""
     from nbgrader.api import MissingEntry
 
     found = {}

@@ -1,4 +1,4 @@
-"""Find the submissions in `submitted/`, also those under a wrong name or in a wrong place."""
+"""Find the submissions in `submitted/`, including those with a wrong name or in a wrong place."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ LOCKED = "{} may not be read by you, so work in it is not graded. Change its rig
 
 
 class HandedIn:
-    """The hand-ins of one topic, found where nbgrader's `coursedir` says."""
+    """The submissions of one topic, in the folders that nbgrader's `coursedir` names."""
 
     def __init__(self, coursedir: Any, topic: Topic) -> None:
         self._coursedir, self._topic = coursedir, topic
 
     def submissions(self) -> dict[str, Path]:
-        """The folders handed in, by student, but for those of `misnamed`."""
+        """Return the submitted folders by student, without those that `misnamed` reports."""
         return {student: path for student, path in self.handed_in().items() if not _unfit(student)}
 
     def misnamed(self) -> list[Graded]:
-        """The folders handed in that have no student's name or cannot be looked into, each with the reason why."""
+        """Return the submitted folders that have an invalid student name or cannot be read, each with the reason."""
         handed_in = self.handed_in()
         unfit = [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
         return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
 
     def _locked(self) -> list[Path]:
-        """The folders of which nobody knows whether they hold this topic's work: students', or that of them all."""
+        """Return the unreadable folders that might hold this topic's work: students' folders, or `submitted/`."""
         work = Path(self._place("*", self._topic.folder))
         students = map(Path, sorted(glob.glob(str(work.parent))))  # noqa: PTH207
         folders = [path for path in (work.parent.parent, *students) if path.is_dir()]
         return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
 
     def handed_in(self) -> dict[str, Path]:
-        """Return the folder that each student handed in, whoever may read it."""
+        """Return each student's submitted folder, readable or not."""
         pattern = self._place("(?P<student>.*)", self._topic.folder, escape=True)
         everywhere = self._place("*", self._topic.folder)
         found = sorted(glob.glob(everywhere, include_hidden=True))  # noqa: PTH207, as nbgrader does
@@ -50,13 +50,13 @@ class HandedIn:
         return {match["student"]: path for match, path in matches if match}
 
     def unknown_topics(self) -> list[str]:
-        """What was handed in under the name of no topic, though like one's."""
+        """Return the names of submitted folders that look like a topic's name but are not one."""
         found = glob.glob(self._place("*", "*"))  # noqa: PTH207
         names = {Path(path).name for path in found if Path(path).is_dir()} - {topic.folder for topic in TOPICS}
         return [printable(name) for name in sorted(names) if re.fullmatch(r"\d\d_\w+", name)]
 
     def misplaced(self) -> Iterator[Graded]:
-        """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
+        """Yield notebooks that seem to belong to this topic but lie where nbgrader does not look for them."""
         name, handed_in = self._topic.folder, self.handed_in()
         for folder in sorted(glob.glob(self._place("*", "."))):  # noqa: PTH207
             place = Path(folder)
@@ -73,7 +73,7 @@ class HandedIn:
 
 
 def _unfit(student: str) -> str:
-    """Why that is no name for a student, or nothing."""
+    """Return why `student` is no valid student name, or an empty string if the name is valid."""
     try:
         refuse_name(student)
     except Problem as problem:

@@ -1,4 +1,4 @@
-"""The last grading of a student's work, from the graded notebook and the gradebook, and what of it still holds."""
+"""Read the last grading of a student's work from the graded notebook and gradebook, and say which parts are valid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class LastGrading:
-    """The last grading of one student's work on the topic of a class; there need not be any."""
+    """The last grading of one student's work on the topic of a class, which may not exist."""
 
     def __init__(self, classroom: Classroom, student: str) -> None:
         self.classroom, self.student, self.topic = classroom, student, classroom.topic
@@ -34,7 +34,7 @@ class LastGrading:
         self.path = self.folder / f"{self.topic.folder}.ipynb"
 
     def is_done(self, task: Task) -> bool:
-        """Whether just this work was graded before, and its scores are in the gradebook."""
+        """Whether exactly this work was graded before, with the same tests and settings, and its scores are kept."""
         kept, database = self._kept(), self.classroom.coursedir().db_url
         return (
             kept.get("task") == task.digest()
@@ -45,11 +45,11 @@ class LastGrading:
         )
 
     def is_of(self, task: Task) -> bool:
-        """Whether the same submission was graded before, with whatever tests and settings."""
+        """Whether the same submission was graded before, with any tests and settings."""
         return task.is_of(self._kept().get("submission", ""))
 
     def stale(self) -> frozenset[str]:
-        """The cells of a student's graded work whose tests are no longer those they were graded with."""
+        """Return the cells of the graded work whose tests have changed since they were graded."""
         from course.grading.fingerprints import state_of
 
         kept, known = self._kept(), {item.name for item in self.topic.items}
@@ -58,7 +58,7 @@ class LastGrading:
         return frozenset(judged | self._stale_own(self._notebook()))
 
     def fresh(self, task: Task) -> dict[str, Verdict]:
-        """The verdicts on just this work that are not stale."""
+        """Return the verdicts on exactly this work that are not stale."""
         kept, stale = self._kept(), self.stale()
         if kept.get("work") != task.work() or not _isolated_enough(kept, task):
             return {}
@@ -66,9 +66,9 @@ class LastGrading:
         return {name: one for name, one in verdicts.items() if name not in stale and one.kind != "not-graded"}
 
     def own_outputs(self) -> dict[str, list[NotebookNode]]:
-        """What the instructor's own tests gave on a student's graded work, if all of them are those of today.
+        """Return the outputs of the instructor's own tests on the graded work, if none of these tests has changed.
 
-        They share names, so that a change of one may decide another.
+        A change of one test may change the output of another, because the tests share names.
         """
         graded = self._notebook()
         if graded is None or self._stale_own(graded):
@@ -77,14 +77,14 @@ class LastGrading:
         return {grade_id(cell): cell.outputs for cell in graded.cells if grade_id(cell) in own}
 
     def earlier(self, task: Task) -> dict[str, Any]:
-        """What a grading of just this work made of it: its points `before`, and which cells are to be `retested`."""
+        """Return an earlier grading's points, `before`, and its stale cells, `retested`; empty for other work."""
         if not self.is_of(task):
             return {}
         scores = self._scores()
         return {"retested": self.stale(), "before": dict(scores.cells) if scores else {}}
 
     def still_fits(self, task: Task, given: dict[str, float | None]) -> dict[str, float | None]:
-        """What of the points that a person gave belongs to the work that is graded now."""
+        """Return those manual points whose answers are the same in the work that is graded now."""
         if not given or self.is_of(task):
             return given
         before = self._notebook()
@@ -94,15 +94,15 @@ class LastGrading:
         return {name: points for name, points in given.items() if same_answer(name, before, now, folder, task.files)}
 
     def result(self, notes: Sequence[str] = ()) -> Graded:
-        """What the gradebook and the graded notebook say of a student, who is done with."""
+        """Return a student's result from the gradebook and the graded notebook, after grading."""
         return self.result_with(self._scores(), notes)
 
     def result_with(self, scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
-        """What the graded notebook says of a student whose points are read already."""
+        """Return a student's result from the graded notebook and points that were read before."""
         return self.graded(self._kept(), scores, notes)
 
     def graded(self, kept: dict[str, Any], scores: Scores | None, notes: Sequence[str] = ()) -> Graded:
-        """What became of a student, who is done with: by what the graded notebook keeps, and the gradebook's scores."""
+        """Return a student's result from the graded notebook's metadata `kept` and the gradebook's scores."""
         self.classroom.sanitized.pop(self.student, None)
         verdicts = PackedVerdicts(kept.get("verdicts", {}))
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
@@ -111,14 +111,14 @@ class LastGrading:
         return Graded(self.student, scores, verdicts, notes=told, spent=dict(kept.get("spent", {})), **used)
 
     def _stamp(self) -> datetime | None:
-        """When the work came, if a file beside it says so."""
+        """Return the work's arrival time, if a timestamp file beside it has one."""
         coursedir = self.classroom.coursedir()
         folder = coursedir.format_path(coursedir.submitted_directory, self.student, self.topic.folder)
         with quiet():
             return coursedir.get_existing_timestamp(folder)
 
     def _stale_own(self, graded: NotebookNode | None) -> set[str]:
-        """The instructor's own tests that are no longer those of a graded notebook."""
+        """Return the instructor's own tests that have changed since the notebook was graded."""
         if graded is None:
             return set()
         return changed(own_tests_in(graded), own_tests_released(self.classroom.released))
@@ -128,14 +128,14 @@ class LastGrading:
         return read_scores(self.classroom.coursedir().db_url, name, self.student, name)
 
     def _notebook(self) -> NotebookNode | None:
-        """A student's graded notebook, if there is one that can be read."""
+        """Return the student's graded notebook; None if there is none that can be read."""
         try:
             return read_notebook(self.path.read_bytes())
         except (OSError, ValueError, KeyError, AttributeError):
             return None
 
     def _kept(self) -> dict[str, Any]:
-        """What the student's graded notebook keeps about its grading; nothing when there is none."""
+        """Return the metadata about the grading in the student's graded notebook; empty if there is none."""
         try:
             return dict(json.loads(self.path.read_text(encoding="utf-8"))["metadata"].get(METADATA, {}))
         except (OSError, ValueError, KeyError):
@@ -143,7 +143,7 @@ class LastGrading:
 
 
 def _scored_otherwise(kept: dict[str, Any]) -> bool:
-    """Whether a verdict that rests on an earlier mistake was scored under another setting than today's."""
+    """Whether a verdict that depends on an earlier mistake was scored under a different `follow_through` setting."""
     verdict = Verdict.from_dict(kept)
     today = verdict.under(FOLLOW_THROUGH)
     return (verdict.decided_anew or today.decided_anew) and verdict.follow_through != FOLLOW_THROUGH
@@ -155,5 +155,5 @@ def _extension(student: str, topic: Topic) -> list[str]:
 
 
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:
-    """Whether what is kept came about in a sandbox, where the task demands one."""
+    """Whether the kept result was made in a sandbox, if the task requires one."""
     return not task.isolated or kept.get("isolation", NOT_ISOLATED) != NOT_ISOLATED

@@ -1,4 +1,4 @@
-"""Make the task that executes a submission, read exactly as nbgrader's own autograding reads it."""
+"""Make the task that executes a submission, reading the submission exactly as nbgrader's autograding does."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def make_task(classroom: Classroom, student: str, submission: Path) -> Task:
-    """What executing the submission takes: exactly what nbgrader's own pass will ask for; an attempt may lie elsewhere.
+    """Return the task that nbgrader's own pass will make for `submission`, which may be an attempt in another folder.
 
-    A sanitised notebook that is the only one is kept until the student is done with: nbgrader need not make it
-    twice.
+    If the submission has only one notebook, its sanitised text is cached until it is saved, so that nbgrader need not
+    make it again.
     """
     from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 
@@ -32,7 +32,7 @@ def make_task(classroom: Classroom, student: str, submission: Path) -> Task:
 
 
 def _converter(classroom: Classroom, student: str) -> Autograde:
-    """nbgrader's converter, ready for its sanitising pass, of which it hands over the notebook and not its text."""
+    """Return nbgrader's converter, set up for its sanitising pass and to return the notebook instead of its text."""
     from nbgrader.converters import Autograde
 
     from course.grading.nbgrader_bridge.sanitise import ReadMended
@@ -45,7 +45,7 @@ def _converter(classroom: Classroom, student: str) -> Autograde:
 
 
 def files_beside(classroom: Classroom, submission: Path) -> dict[str, bytes]:
-    """The files beside the notebook: the student's, and over them those the instructor gives out."""
+    """Return the files beside the notebook: the student's, overwritten by those that the instructor gives out."""
     from nbgrader.utils import find_all_files
 
     coursedir = classroom.coursedir()

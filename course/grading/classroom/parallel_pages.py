@@ -1,4 +1,4 @@
-"""Processes that write pages of feedback side by side, each with a converter of its own."""
+"""Write feedback pages in parallel processes, each with its own converter."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ DIED = "the process that wrote it alone ended, perhaps because memory is short"
 
 
 def write_one_by_one(config: Any, pages: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
-    """Write the `pages` of students in this process; yields each student with why the page could not be written.
+    """Write the `pages` of students in this process; yields each student with an error message, empty on success.
 
     Raises:
-        Fault: it failed by a fault of the machine.
+        Fault: the machine failed, for example because its disk is full.
     """
     writer = PageWriter(config)
     for student in pages:
@@ -33,10 +33,10 @@ def write_one_by_one(config: Any, pages: Mapping[str, Path]) -> Iterator[tuple[s
 def write_side_by_side(
     root: Path, assignment: str, config: Any, pages: Mapping[str, Path], size: int
 ) -> Iterator[tuple[str, str]]:
-    """The same by `size` processes. If one dies, what is left is written by one, so that it is known whose page fails.
+    """Write the `pages` in `size` processes; if one dies, retry the rest in a single one to find the failing page.
 
     Raises:
-        Fault: it failed by a fault of the machine.
+        Fault: the machine failed, for example because its disk is full.
     """
     waiting = dict(pages)
     while waiting:
@@ -56,24 +56,24 @@ def write_side_by_side(
 
 
 class _Processes:
-    """The pages that processes write for as long as the `with` block; whatever ends it early ends them at once."""
+    """A process pool that writes pages during a `with` block; an exception in the block kills the processes."""
 
     def __init__(self, root: Path, assignment: str, config: Any, pages: Mapping[str, Path], size: int) -> None:
-        # A fork has all that is imported here. Elsewhere a process begins anew, and a configuration may hold functions.
+        # A fork inherits all imports. A spawned process reads the configuration itself, which may not be picklable.
         self.context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
         self.begin = root, assignment, config if FORKS else None
         self.pages, self.size = dict(pages), size
 
     def __enter__(self) -> dict[str, Future[str]]:
         self.pool = ProcessPoolExecutor(self.size, mp_context=self.context, initializer=_begin, initargs=self.begin)
-        with delay_signals():  # a process that is begun halfway is nobody's to end
+        with delay_signals():  # a signal during the start could leave a process that nothing ends
             self.futures = {student: self._submit(student) for student in self.pages}
         return self.futures
 
     def _submit(self, student: str) -> Future[str]:
         try:
             return self.pool.submit(_write, student)
-        except BrokenProcessPool as error:  # one has died already
+        except BrokenProcessPool as error:  # a process has died already
             future: Future[str] = Future()
             future.set_exception(error)
             return future
@@ -88,12 +88,12 @@ class _Processes:
                 page = self.pages[student]
                 unwritten = future.cancelled() or future.exception() is not None
                 if unwritten and page.parent.is_dir() and not page.is_file():
-                    remove(page.parent)  # of a page that was begun
+                    remove(page.parent)  # an unfinished page's folder
 
 
 def _begin(root: Path, assignment: str, config: Any) -> None:
-    """What a process does first: it leaves it to the grader to end it, and ends with the grader."""
-    for number in ENDING:  # a terminal sends these to everybody, but SIGTERM comes from the grader
+    """Initialize a worker process: ignore the terminal's signals, end with the parent, and create the page writer."""
+    for number in ENDING:  # the terminal sends these to all processes, but only the parent sends SIGTERM
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else do_nothing)
     end_with_parent()
     global _writer

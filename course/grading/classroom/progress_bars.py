@@ -1,4 +1,4 @@
-"""Show how far the grading of a class is: bars in a terminal, lines in a log file."""
+"""Show the progress of grading a class: bars in a terminal, lines in a log file."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from course.grading.execution.task import Outcome
 
 
 class Progress(Protocol):
-    """Is told what happens."""
+    """A receiver of progress events."""
 
     def begin(self, total: int) -> None:
-        """So many submissions are looked at."""
+        """Set the total number of submissions."""
 
     def done(self, student: str, outcome: Outcome | None) -> None:
-        """One is graded; `outcome` is None when that was so already, or could not be done."""
+        """Count one submission; `outcome` is None if it was graded before or could not be graded."""
 
 
 class Silence:
-    """Says nothing."""
+    """A receiver that shows nothing."""
 
     def begin(self, total: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def done(self, student: str, outcome: Outcome | None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Lines:
-    """Writes a line to standard error, at most one in `EVERY` seconds."""
+    """A writer of lines to standard error, at most one in `EVERY` seconds."""
 
     EVERY = 60.0
 
@@ -42,23 +42,23 @@ class Lines:
         self._last = time.monotonic()
 
     def begin(self, total: int) -> None:
-        """So many submissions are looked at."""
+        """Set the total number of submissions."""
         self._total = total
 
     def done(self, student: str, outcome: Outcome | None) -> None:
-        """One is graded."""
+        """Count one submission."""
         self._done += 1
         self._failed += outcome is not None and not outcome.final
         if time.monotonic() - self._last >= self.EVERY:
             self._last = time.monotonic()
             failed = f", {self._failed} of them failed" if self._failed else ""
             told = f"{time.strftime('%H:%M')} {self._title}: {self._done} of {self._total} done{failed}"
-            with suppress(OSError, ValueError):  # nobody reads it any more: that stops no grading
+            with suppress(OSError, ValueError):  # a closed standard error must not stop grading
                 print(told, file=sys.stderr, flush=True)
 
 
 class Bars:
-    """A bar with done and total, the rate, the time left, what failed, and the slowest notebook so far."""
+    """A progress bar with count, total, rate, time left, number of failures, and the slowest notebook so far."""
 
     def __init__(self, title: str, bar: Any) -> None:
         self._bar, self._job = bar, bar.add_task(title, total=None, rate="", note="")
@@ -66,11 +66,11 @@ class Bars:
         self._slowest, self._seconds = "", 0.0
 
     def begin(self, total: int) -> None:
-        """So many submissions are looked at."""
+        """Set the total number of submissions."""
         self._bar.update(self._job, total=total)
 
     def done(self, student: str, outcome: Outcome | None) -> None:
-        """One is graded."""
+        """Count one submission."""
         self._done += 1
         if outcome is not None:
             self._failed += not outcome.final
@@ -87,7 +87,7 @@ class Bars:
 
 @contextmanager
 def show_progress(title: str) -> Iterator[Progress]:
-    """Bars where standard error is a terminal and rich is installed, else lines."""
+    """Yield progress bars if standard error is a terminal and rich is installed, else lines."""
     if not sys.stderr.isatty():
         yield Lines(title)
         return

@@ -1,4 +1,4 @@
-"""Save the result of one submission to the gradebook through nbgrader's own autograding, or take it back."""
+"""Save the result of one submission to the gradebook through nbgrader's autograding, or remove an earlier result."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def save(classroom: Classroom, student: str, outcome: Outcome | None = None, task: Task | None = None) -> str:
-    """nbgrader's autograding of one submission, whose `task` had this `outcome`; says why it failed, or nothing.
+    """Autograde one submission through nbgrader with a ready `outcome`; returns an error message, empty on success.
 
-    What a person gave for just this work, `task`, need not be looked at again, though tests or settings changed.
+    Manual points for answers that are the same in `task` are not flagged for review, even if tests or settings changed.
 
     Raises:
-        Fault: it failed by a fault of the machine, as everybody's would.
+        Fault: the machine failed, so that saving any student's result would fail.
         OSError: a file of this student's may not be read or written.
     """
     from nbgrader.converters import Autograde
@@ -53,7 +53,7 @@ def save(classroom: Classroom, student: str, outcome: Outcome | None = None, tas
                 raise Fault(f"what became of {student} could not be saved: {advice_for(cause)}") from error
             if isinstance(cause, OSError) and advice_for(cause):
                 place = classroom.autograded(student)
-                cause.filename = str(place / str(cause.filename))  # which may say its name alone
+                cause.filename = str(place / str(cause.filename))  # it may be a bare file name
                 raise cause from None
             return reason_of(said, error)
     if seen:
@@ -62,7 +62,7 @@ def save(classroom: Classroom, student: str, outcome: Outcome | None = None, tas
 
 
 def renew_penalty(classroom: Classroom, student: str) -> None:
-    """Count anew what late work loses, by today's rule and points: a person gives some of them after grading."""
+    """Compute the late penalty again with the current rule and points, because manual points come after grading."""
     from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
 
     name = classroom.topic.folder
@@ -72,7 +72,7 @@ def renew_penalty(classroom: Classroom, student: str) -> None:
 
 
 def refuse(classroom: Classroom, student: str) -> None:
-    """Take back an earlier grading of a submission that can no longer be graded."""
+    """Remove the earlier grading of a submission that can no longer be graded, after noting its points."""
     keep_points(classroom.coursedir(), classroom.topic.folder, student)
     classroom.sanitized.pop(student, None)
     enrol(classroom.coursedir().db_url, student)

@@ -1,8 +1,8 @@
-"""Save the results of a class: several in one transaction, and one by one through nbgrader where they need it.
+"""Save the results of a class: several in one transaction, or one by one through nbgrader as a fallback.
 
-A result is saved in an order that may stop anywhere: its files are written beside their place, its marks are committed,
-and then the files take their place. Until then the graded work is another than the submission's, and the next run saves
-it anew from the result that is kept.
+The order of the steps is safe against a stop at any point: write the files to a temporary folder, commit the marks, and
+then move the files to their final folder. After an earlier stop, the graded work does not match the submission, so the
+next run saves it again from the result store.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST = 8
-"""Submissions in a transaction: who else writes to the gradebook waits a fraction of a second for it."""
+"""Submissions in one transaction, so that other writers of the gradebook wait only a fraction of a second."""
 
 PAUSE = 0.5
-"""Seconds between transactions while submissions come quickly; one that comes after a pause is saved at once."""
+"""Seconds between transactions while submissions come quickly; after such a pause, the next one is saved at once."""
 
 READ_ONLY = 0o444
-"""Rights of graded files, as nbgrader gives them."""
+"""The file mode of graded files, the same as nbgrader's."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What became of saving a submission: `reason` says why it failed, as nbgrader does, and `error` is its file's.
+    """The result of saving a submission: `reason` is nbgrader's message if it failed, `error` the error of a file.
 
-    `kept` and `scores` are what is in its notebook and in the gradebook now, where that is known.
+    `kept` is the grading metadata in its notebook and `scores` its scores in the gradebook, if known.
     """
 
     student: str
@@ -61,7 +61,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class _Pending:
-    """A submission that is to be saved; its files lie in the hidden folder `beside` their place."""
+    """A submission whose marks are not committed yet; its files are in the hidden folder `beside` the final one."""
 
     task: Task
     outcome: Outcome
@@ -71,7 +71,7 @@ class _Pending:
 
 @dataclass
 class Saver:
-    """Saves the submissions of a class as they come."""
+    """A writer that saves the submissions of a class as they come."""
 
     classroom: Classroom
     pending: list[_Pending] = field(default_factory=list)
@@ -83,10 +83,10 @@ class Saver:
         self.finisher = Finisher(self.classroom) if ours else None
 
     def put(self, student: str, outcome: Outcome | None, task: Task | None) -> Iterator[Saved]:
-        """Save a submission, now or with those that come next; yields those that are saved.
+        """Save a submission now or in a later transaction; yields the submissions that are saved.
 
         Raises:
-            Fault: a fault of the machine, as everybody's saving would fail.
+            Fault: the machine failed, so that saving any student's result would fail.
         """
         prepared = self._prepared(student, outcome, task)
         if prepared is None:
@@ -97,10 +97,10 @@ class Saver:
             yield from self.flush()
 
     def flush(self) -> Iterator[Saved]:
-        """Save all that is waiting.
+        """Save all pending submissions.
 
         Raises:
-            Fault: a fault of the machine, as everybody's saving would fail.
+            Fault: the machine failed, so that saving any student's result would fail.
         """
         group, self.pending = self.pending, []
         if not group:
@@ -127,7 +127,7 @@ class Saver:
             return Saved(student, outcome, error=error)
 
     def _prepared(self, student: str, outcome: Outcome | None, task: Task | None) -> _Pending | None:
-        """All that can be done before the gradebook is asked; None where nbgrader has to save, or to say what fails."""
+        """Write a submission's files to a hidden folder; None if nbgrader has to save it, or to report the error."""
         if self.finisher is None or task is None or outcome is None or student not in self.classroom.sanitized:
             return None
         place = self.classroom.autograded(student)
@@ -150,7 +150,7 @@ class Saver:
         return _Pending(task, outcome, finished, beside)
 
     def _commit(self, group: list[_Pending]) -> list[Scores]:
-        """Write the marks of all, or of none."""
+        """Write the marks of the whole group in one transaction, or of none of it."""
         from nbgrader.api import Gradebook
 
         from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
@@ -168,7 +168,7 @@ class Saver:
         return book.write(finished.student, finished.marks, finished.came, fits)
 
     def _placed(self, one: _Pending, scores: Scores) -> Saved:
-        """Put the files of a submission into their place, for those of an earlier grading."""
+        """Move the files of a submission to the final folder, replacing those of an earlier grading."""
         student, place = one.finished.student, self.classroom.autograded(one.finished.student)
         before = place.with_name(f".{place.name}.before.{secrets.token_hex(4)}")
         try:
@@ -183,6 +183,6 @@ class Saver:
 
 
 def _remove_left(place: Path) -> None:
-    """Remove what a grader that was stopped left beside a student's graded work."""
+    """Remove hidden folders that a stopped grader left beside a student's graded work."""
     for left in place.parent.glob(f".{place.name}.*"):
         remove(left)

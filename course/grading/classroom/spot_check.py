@@ -1,7 +1,7 @@
-"""A spot check: some students' models are trained anew, and their scores held beside those of the weights handed in.
+"""Train some students' models again, and compare their scores with those of the submitted weights.
 
-Loading submitted weights makes grading quick, and trusts that the student's own loop made them. A sample that is
-trained anew keeps that honest. It changes no score: it says where to look.
+Loading submitted weights makes grading quick, but trusts that the student's own training loop made them. This spot
+check trains a random sample again. It changes no score and only says where to look.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from course.syllabus import Topic
 
 
 def sample(students: Sequence[str], share: float, secret: str, topic: str) -> list[str]:
-    """The share of `students` to look at, at least one: drawn with the class's secret, the same at every grading."""
+    """Return a share of `students`, at least one, drawn with the class's secret; it is the same at every grading."""
 
     def keyed_hash(student: str) -> bytes:
         return hmac.digest(secret.encode(), f"spot check/{topic}/{student}".encode(), "sha256")
@@ -41,10 +41,10 @@ def spot_check(
     scheduler: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Train the models of a share of the class anew; a line for each task that then earns less, and one for who it was.
+    """Train a share of the class's models again; returns a line for each task that then earns less, and the students.
 
     Args:
-        share: of the students whose work was graded, from 0 to 1.
+        share: the share of the graded students, from 0 to 1.
         settings: traits of `JudgedExecute`; the policy becomes `retrain`.
     """
     tasks = {item.name for item in topic.items if item.kind == "task" and item.budget}
@@ -64,7 +64,7 @@ def spot_check(
 def _trained_anew(
     classroom: Classroom, students: Sequence[str], workers: int, scheduler: str | None
 ) -> list[tuple[str, Outcome]]:
-    """What training anew gave for each student; from the store, where it was done before."""
+    """Return each student's outcome of training again, from the result store if it is there."""
     submissions, store = classroom.handed_in.submissions(), classroom.store
     done, jobs = [], []
     for student in students:
@@ -84,7 +84,7 @@ def _trained_anew(
 
 
 def worse_tasks(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
-    """The tasks that earn less when they are trained anew."""
+    """Return a line for each task that earns less when its model is trained again."""
     return [
         f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained again, and "
         f"{work.verdicts[verdict.exercise].score:g} with the weights handed in. "

@@ -1,4 +1,4 @@
-"""The class at a glance: a table of scores, the misunderstandings seen, and who was not graded and why."""
+"""Print a class's summary: a table of scores, recognised misconceptions, and students not graded with the reason."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show(topic: Topic, graded: Sequence[Graded]) -> None:
 
 
 def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[str]]]:
-    """The score table: a header and a row for each graded submission, a column for each graded cell."""
+    """Return the score table: a header, and a row for each graded submission with a column for each graded cell."""
     names = graded_cells(topic, graded)
     header = ["student", "points", *names, "seconds"]
     rows = []
@@ -53,7 +53,7 @@ def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[
 
 
 def graded_cells(topic: Topic, graded: Sequence[Graded]) -> list[str]:
-    """The names of the topic's items that were released, then those of an instructor's own cells."""
+    """Return the names of the topic's released items, then those of the instructor's own cells."""
     released = dict.fromkeys(name for work in graded if work.scores for name in work.scores.maxima)
     items = [item.name for item in topic.items]
     return [*(name for name in items if name in released), *(name for name in released if name not in items)]
@@ -61,7 +61,7 @@ def graded_cells(topic: Topic, graded: Sequence[Graded]) -> list[str]:
 
 @dataclass(frozen=True)
 class Misunderstanding:
-    """A recognised misconception: of which exercise, what it is called, its hint, and who shows it."""
+    """A recognised misconception: its exercise, its name, its hint, and the students who show it."""
 
     exercise: str
     name: str
@@ -70,7 +70,7 @@ class Misunderstanding:
 
 
 def misunderstood(graded: Sequence[Graded]) -> list[Misunderstanding]:
-    """The misconceptions recognised in a class, commonest first."""
+    """Return the misconceptions recognised in a class, most common first."""
     seen: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for work in graded:
         for verdict in work.verdicts.values():
@@ -81,7 +81,7 @@ def misunderstood(graded: Sequence[Graded]) -> list[Misunderstanding]:
 
 
 def misunderstandings(graded: Sequence[Graded]) -> list[str]:
-    """One line for each recognised misunderstanding, commonest first: exercise, name, who."""
+    """Return a line for each recognised misconception, most common first: exercise, name, students."""
     return [
         f"{len(one.students):3}  {one.exercise}: {one.name}   ({', '.join(one.students)})"
         for one in misunderstood(graded)
@@ -89,7 +89,7 @@ def misunderstandings(graded: Sequence[Graded]) -> list[str]:
 
 
 def notes(graded: Sequence[Graded]) -> list[str]:
-    """What was mended before grading, what coming late costs, which the table leaves in, and why it took longer."""
+    """Return notes on repairs before grading, changed points, late penalties (not in the table), and slow starts."""
     late = [(work.student, work.scores.late) for work in graded if work.scores and not work.reason and work.scores.late]
     mended = [f"{work.student}: {note}" for work in graded for note in work.notes]
     again = [f"{work.student} ({', '.join(work.scores.again)})" for work in graded if work.scores and work.scores.again]
@@ -108,7 +108,7 @@ def notes(graded: Sequence[Graded]) -> list[str]:
 
 
 def followed_through(graded: Sequence[Graded]) -> list[str]:
-    """Who keeps points that an earlier mistake would take, and whose points wait for a person because of one."""
+    """Return lines on students who keep points despite an earlier mistake, or wait for manual grading because of it."""
     keeps: dict[tuple[str, str], list[str]] = defaultdict(list)
     waits: dict[tuple[str, str], list[str]] = defaultdict(list)
     for work in graded:
@@ -130,7 +130,7 @@ def followed_through(graded: Sequence[Graded]) -> list[str]:
 
 
 def regraded(graded: Sequence[Graded]) -> list[str]:
-    """Which cells were graded again with changed tests, and whose points changed on unchanged work, by cell."""
+    """Return a line for each cell graded again with changed tests, with students whose points changed."""
     retested = Counter(name for work in graded for name in work.retested)
     moved: dict[str, list[str]] = {}
     for work in graded:
@@ -151,7 +151,7 @@ def regraded(graded: Sequence[Graded]) -> list[str]:
 
 
 def not_graded(graded: Sequence[Graded]) -> list[str]:
-    """Who was not graded, or not wholly, with the reason."""
+    """Return a line for each student who was not graded, or only in part, with the reason."""
     lines = [f"{work.student} (not graded): {work.reason}" for work in graded if work.reason]
     for work in graded:
         faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
@@ -180,7 +180,7 @@ def _spoken(verdict: Verdict) -> str:
 
 
 def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A rich table where rich is installed, else plain columns; numbers for names where the terminal is narrow."""
+    """Print a rich table if rich is installed, else plain columns; in a narrow terminal, numbers replace names."""
     heads, key = [_broken(name) for name in header], ""
     terminal = shutil.get_terminal_size((10_000, 24)).columns
     narrow = _width(heads, rows) > terminal
@@ -214,7 +214,7 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
 
 
 def _broken(name: str, widest: int = 12) -> list[str]:
-    """A long name over several lines, broken at its underscores: `scaled_dot_` over `product_` over `attention`."""
+    """Split a long name at underscores into lines, as in `scaled_dot_`, `product_`, `attention`."""
     lines = [""]
     parts = [part + "_" for part in name.split("_")]
     parts[-1] = parts[-1][:-1]
@@ -226,7 +226,7 @@ def _broken(name: str, widest: int = 12) -> list[str]:
 
 
 def _width(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int:
-    """How wide the boxed table is."""
+    """Return the width of the boxed table in characters."""
     widths = [max(map(len, (*head, *(row[index] for row in rows))), default=0) for index, head in enumerate(heads)]
     return sum(widths) + 3 * len(widths) + 1
 

@@ -1,4 +1,4 @@
-"""The time and memory of each submission, as a table beside the class."""
+"""Record the time and memory of each submission in a CSV file of the course."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = ("student", "seconds", "cpu_seconds", "memory_mb", "sandbox", "kernel"
 
 
 class Timings:
-    """What every submission took, for a table: a row for each, the newest for a student replacing the one before."""
+    """A table of time and memory with one row for each student, the newest execution."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,15 +24,15 @@ class Timings:
 
     @classmethod
     def of(cls, root: Path, topic: Topic) -> Timings:
-        """Those of the class that the course at `root` has in a topic."""
+        """Return the timings of a topic in the course at `root`."""
         return cls(root / ".course" / "timings" / f"{topic.folder}.csv")
 
     def fault(self, student: str) -> str:
-        """Why the grading machine failed when it last executed a student's work; nothing where it did not."""
+        """Return why the grading machine failed at a student's last execution, or an empty string if it did not."""
         return self._rows.get(student, {}).get("fault") or ""
 
     def note(self, student: str, outcome: Outcome, kept: bool) -> None:
-        """What an execution took; `kept` when its result was there from an earlier time."""
+        """Record the time and memory of an execution; `kept` says that its result came from the store."""
         values = (
             student,
             f"{outcome.seconds:.2f}",
@@ -46,7 +46,7 @@ class Timings:
         self._rows[student] = dict(zip(COLUMNS, values, strict=True))
 
     def write(self) -> None:
-        """Put the table into its file, whole; one that cannot be written is missed by nobody's grade."""
+        """Write the table to its file atomically; ignore a write error, because no grade depends on this file."""
         text = io.StringIO(newline="")
         table = csv.DictWriter(text, COLUMNS)
         table.writeheader()

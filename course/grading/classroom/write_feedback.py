@@ -1,4 +1,4 @@
-"""Pages of feedback on a topic: whose are to be written, and all of them written, by several processes at a time."""
+"""Write the feedback pages of a topic in several processes, and find the pages that are outdated."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ AFTER_POINTS = "If you gave points or comments since, run `nbgrader generate_fee
 
 
 class Feedback:
-    """The pages of feedback on an assignment.
+    """The feedback pages of an assignment.
 
     Args:
         root: the course's folder.
-        config: the course's configuration, where it is read already.
+        config: the course's configuration, if it was read before.
 
     Raises:
         Problem: the configuration cannot be read.
@@ -44,32 +44,32 @@ class Feedback:
         self.coursedir = CourseDirectory(config=self.config)
 
     def page(self, student: str) -> Path:
-        """The place of a student's page."""
+        """Return the path of a student's page."""
         return self._place(self.coursedir.feedback_directory, student, "html")
 
     def graded(self) -> list[str]:
-        """The students who have a graded notebook."""
+        """Return the students who have a graded notebook."""
         found = glob(str(self._notebook("*")))  # noqa: PTH207
         return sorted(Path(path).parent.parent.name for path in found)
 
     def outdated(self, students: Sequence[str]) -> list[str]:
-        """Those of `students` who have no page, or were graded after it was written."""
+        """Return those of `students` who have no page, or were graded after it was written."""
         return [name for name in students if not _is_newer(self.page(name), self._notebook(name))]
 
     def write(
         self, students: Sequence[str], *, workers: int | None = None, progress: Progress | None = None
     ) -> dict[str, str]:
-        """Write pages anew, as `nbgrader generate_feedback` does.
+        """Write pages again, as `nbgrader generate_feedback` does.
 
         Args:
             workers: processes that write; by default as many as `most_workers` says.
-            progress: is told of every page.
+            progress: receives an event for every page.
 
         Returns:
             The students whose page could not be written, each with the reason.
 
         Raises:
-            Fault: it failed by a fault of the machine. What is written stays, and no page is half written.
+            Fault: the machine failed. Finished pages stay, and no page is half written.
         """
         from course.grading.classroom.parallel_pages import write_one_by_one, write_side_by_side
 
@@ -90,7 +90,7 @@ class Feedback:
         return failed
 
     def _count_penalties(self) -> None:
-        """Count late penalties anew, in this process alone."""
+        """Compute late penalties again, only in this process."""
         if self._counts_penalties:
             from nbgrader.api import Gradebook
 
@@ -111,11 +111,11 @@ def _is_newer(page: Path, notebook: Path) -> bool:
 
 
 def write_all(root: Path, assignment: str, *, workers: int | None = None) -> tuple[dict[str, Path], dict[str, str]]:
-    """Write the pages of everybody who is graded.
+    """Write the pages of all graded students.
 
     Returns:
-        The pages by student, and the students whose page could not be written, each with the reason. A page of an
-        earlier time, of a student who is not graded now, is none of these.
+        The pages by student, and the students whose page could not be written, each with the reason. Old pages of
+        students who are no longer graded are not included.
 
     Raises:
         Problem: nothing of the assignment is graded, or the gradebook cannot be read.
@@ -129,10 +129,10 @@ def write_all(root: Path, assignment: str, *, workers: int | None = None) -> tup
 
 
 def write_after_grading(classroom: Classroom, graded: Sequence[Graded], workers: int | None) -> tuple[list[str], bool]:
-    """Write the pages of those of `graded` who have none that is newer; returns what to say, and whether all could be.
+    """Write the outdated pages of students in `graded`; returns lines to print, and whether all could be written.
 
     Raises:
-        Fault: it failed by a fault of the machine.
+        Fault: the machine failed, for example because its disk is full.
     """
     name = classroom.topic.folder
     feedback = Feedback(classroom.root, name, classroom.config)

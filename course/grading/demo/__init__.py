@@ -1,1 +1,1 @@
-"""`course demo`: a made-up class, graded from end to end."""
+"""`course demo`: grade a made-up class from end to end."""

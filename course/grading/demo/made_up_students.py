@@ -1,7 +1,7 @@
-"""A made-up class: submissions of a topic made from its solution, each with the verdict it must get.
+"""Make a class's submissions from a topic's solution, each with the verdict that it must get.
 
-There is one who has everything right, one who handed in nothing, one for each kind of thing that goes wrong, and for
-every exercise one who misunderstood it, with the wrong code its hidden tests are proved on.
+One student has everything right, and one left the notebook blank. There is one student for each kind of failure, and
+one for a misconception of each exercise, with the wrong code from its hidden tests.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from course.syllabus import Topic
 
 @dataclass(frozen=True)
 class Expected:
-    """What an exercise must get: full marks or not, a verdict of this kind, a misconception of this name."""
+    """The expected verdict on an exercise: full marks or not, its kind, and the name of its misconception."""
 
     full: bool
     kind: str = ""
     misconception: str = ""
 
     def differs(self, graded: Graded, name: str) -> str:
-        """How the verdict on `name` is another one; empty when it is not."""
+        """Return how the verdict on `name` differs from the expected one, or an empty string."""
         verdict = graded.verdicts.get(name)
         if verdict is None or graded.scores is None:
             return f"{name} has no verdict"
@@ -57,9 +57,9 @@ ZERO = Expected(False)
 
 @dataclass(frozen=True)
 class MadeUpStudent:
-    """Somebody of the class: what they hand in, and what must become of it.
+    """A student of the class with a submission and its expected verdicts.
 
-    `file` is the notebook's name where it is not the topic's; `refused` a part of the reason for not grading it.
+    `file` is the notebook's file name if it is not the topic's; `refused` is part of the reason for not grading it.
     """
 
     name: str
@@ -70,7 +70,7 @@ class MadeUpStudent:
     refused: str = ""
 
     def surprises(self, graded: Graded) -> list[str]:
-        """How the grading was another than expected."""
+        """Return a line for each difference between the grading and the expected one."""
         if self.refused:
             told = self.refused in graded.reason
             return [] if told else [f"{self.name} should have been refused: {graded.reason or 'it was graded'}"]
@@ -83,7 +83,7 @@ class MadeUpStudent:
 def made_up_students(
     topic: Topic, solution: NotebookNode, release: NotebookNode, find: Callable[[str], Exercise]
 ) -> list[MadeUpStudent]:
-    """The class for `topic`, given its notebook with and without solutions."""
+    """Return the class for `topic`, given its notebook with and without solutions."""
     names = [item.name for item in topic.judged]
     exercises = [item.name for item in topic.items if item.kind == "exercise"]
     everything = dict.fromkeys(names, RIGHT)
@@ -107,7 +107,7 @@ def _half_done(solution: NotebookNode, release: NotebookNode, names: list[str]) 
 
 
 def _misunderstand(solution: NotebookNode, exercises: list[Exercise]) -> Iterator[MadeUpStudent]:
-    """One for each exercise, with the first misconception whose code stands on its own."""
+    """Yield a student for each exercise, with its first misconception whose code can run in a notebook."""
     for exercise in exercises:
         for misconception in exercise.misconceptions:
             source = standalone_source(misconception.wrong, exercise.name)
@@ -122,7 +122,7 @@ def _misunderstand(solution: NotebookNode, exercises: list[Exercise]) -> Iterato
 def _stumble(
     topic: Topic, solution: NotebookNode, exercises: list[str], everything: dict[str, Expected]
 ) -> Iterator[MadeUpStudent]:
-    """Those to whom something happened."""
+    """Yield students whose notebook fails: an error, an endless loop, a copied cell, an exit, or a wrong file."""
     first, last = exercises[0], exercises[-1]
     raises = f'def {last}(*args, **kwargs):\n    raise ZeroDivisionError("division by zero")'
     yield MadeUpStudent("raises", _answering(solution, last, raises), {first: RIGHT, last: Expected(False, "error")})
@@ -141,7 +141,7 @@ def _stumble(
 
 
 def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> Iterator[MadeUpStudent]:
-    """Those who try to earn points without an answer."""
+    """Yield students who try to earn points without an answer."""
     name, others = exercises[0], {other: ZERO for other in names if other == exercises[0]}
     edited = _answering(solution, name, f"{name} = None")
     for cell in edited.cells:
@@ -155,9 +155,9 @@ def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> It
 
 
 def standalone_source(wrong: Callable[..., Any], name: str) -> str:
-    """Source that defines `wrong` as `name`, with all it needs from its module and from the references.
+    """Return source that defines `wrong` as `name`, with all it needs from its module and from the references.
 
-    Nothing when that cannot be told from the source.
+    The result is empty if the source cannot be found.
     """
     parts: dict[str, str] = {}
     imports: set[str] = set()
@@ -167,7 +167,7 @@ def standalone_source(wrong: Callable[..., Any], name: str) -> str:
 
 
 def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> bool:
-    """Collect the definition of `thing`, after those of what it uses; whether all of it can stand in a notebook."""
+    """Collect the definition of `thing` and before it those of the names it uses; returns whether all were found."""
     if not isinstance(thing, FunctionType | type):
         return False
     definition = _definition(thing)
@@ -176,7 +176,7 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     own, definition.decorator_list, definition.name = definition.name, [], name
     space = vars(sys.modules[thing.__module__])
     definition = _Inlined(space).visit(definition)
-    parts[name] = ""  # its place, for those that use each other
+    parts[name] = ""  # marks the name as visited, for definitions that use each other
     for used in _globals_of(definition):
         value = space.get(used, _reference(used, space))
         if used in parts or used == own or (value is None and hasattr(builtins, used)):
@@ -185,7 +185,7 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
             imports.add(f"import {value.__name__} as {used}" if value.__name__ != used else f"import {used}")
         elif isinstance(value, int | float | str):
             parts[used] = f"{used} = {value!r}"
-        elif getattr(value, "__module__", "").startswith("course.data."):  # students have it, too
+        elif getattr(value, "__module__", "").startswith("course.data."):  # students have this module, too
             imports.add(f"from {value.__module__} import {used}")
         elif getattr(value, "__module__", "").startswith("course."):
             if not _gather(value, used, parts, imports):
@@ -200,23 +200,23 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
 
 
 def _definition(thing: Any) -> ast.FunctionDef | ast.ClassDef | None:
-    """The statement that made a function or a class, if one did; of a lambda, one that makes the same."""
+    """Return the statement that defines a function or a class, or None; a lambda becomes an equivalent function."""
     if isinstance(thing, FunctionType) and thing.__name__ == "<lambda>":
         return _spelt_out(thing)
     try:
         made = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    except OSError:  # no class statement made it, and Python 3.13 does not look for one of its name
+    except OSError:  # a class made without a class statement, on Python 3.13
         return None
     return made if isinstance(made, ast.FunctionDef | ast.ClassDef) else None
 
 
 def _spelt_out(function: FunctionType) -> ast.FunctionDef | None:
-    """A lambda of a module as a function with a `return`; nothing for one that knows more than its module."""
+    """Return a lambda of a module as a function with a `return`; None if the lambda has a closure."""
     module = ast.parse(inspect.getsource(sys.modules[function.__module__]))
     nodes = [node for node in ast.walk(module) if isinstance(node, ast.Lambda) and _is_within(function.__code__, node)]
     if function.__closure__ or not nodes:
         return None
-    node = nodes[-1]  # of lambdas in each other, the innermost
+    node = nodes[-1]  # the innermost of nested lambdas
     (made,) = ast.parse("def spelt_out(): ...").body
     assert isinstance(made, ast.FunctionDef)
     made.args, made.body = node.args, [ast.copy_location(ast.Return(node.body), node.body)]
@@ -224,7 +224,7 @@ def _spelt_out(function: FunctionType) -> ast.FunctionDef | None:
 
 
 def _is_within(code: CodeType, node: ast.Lambda) -> bool:
-    """Whether all that the code does stands in the body of a lambda."""
+    """Whether all positions of the code lie in the body of a lambda."""
     body = node.body
     begins, ends = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
     told = [place for place in code.co_positions() if all(place)]
@@ -232,7 +232,7 @@ def _is_within(code: CodeType, node: ast.Lambda) -> bool:
 
 
 def _is_own(definition: ast.FunctionDef | ast.ClassDef, thing: Any) -> bool:
-    """Whether this is what `thing` was made from: a class that no class statement made is given another's source."""
+    """Whether `definition` defines `thing`: `inspect` returns wrong source for a class made without a statement."""
     if isinstance(definition, ast.FunctionDef):
         return True
     return len(definition.bases) == len(set(thing.__bases__) - {object})
@@ -242,7 +242,7 @@ RIGHT_ONE = "right_"
 
 
 class _Inlined(ast.NodeTransformer):
-    """`reference.rnn_cell` becomes `right_rnn_cell`, defined beside it; annotations go."""
+    """A transformer that turns `reference.rnn_cell` into the local name `right_rnn_cell` and drops annotations."""
 
     def __init__(self, space: dict[str, Any]) -> None:
         self.space = space
@@ -269,7 +269,7 @@ class _Inlined(ast.NodeTransformer):
 
 
 def _reference(used: str, space: dict[str, Any]) -> Any:
-    """What `right_rnn_cell` stands for, in a module that imports the references."""
+    """Return the reference that a name such as `right_rnn_cell` stands for, or None."""
     if not used.startswith(RIGHT_ONE):
         return None
     modules = (value for value in space.values() if isinstance(value, ModuleType))
@@ -278,7 +278,7 @@ def _reference(used: str, space: dict[str, Any]) -> Any:
 
 
 def _globals_of(definition: ast.AST) -> list[str]:
-    """The names a definition uses and does not bind itself."""
+    """Return the names that a definition uses and does not bind itself."""
     nodes = list(ast.walk(definition))
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -305,7 +305,7 @@ def _before(solution: NotebookNode, name: str, source: str) -> NotebookNode:
 
 
 def _copied(solution: NotebookNode, name: str) -> NotebookNode:
-    """A graded cell copied and pasted below, as Jupyter does it: with all its metadata."""
+    """Return the notebook with a graded cell copied below itself as Jupyter does it, with all its metadata."""
     notebook = deepcopy(solution)
     cell = _cell(notebook, name)
     again = deepcopy(cell)
@@ -315,7 +315,7 @@ def _copied(solution: NotebookNode, name: str) -> NotebookNode:
 
 
 def _until(solution: NotebookNode, name: str, everything: dict[str, Expected]) -> dict[str, Expected]:
-    """Right before the check of `name`, missing from there on."""
+    """Return the expected verdicts if the kernel ends at the check of `name`: missing from there on."""
     marks = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in solution.cells]
     end = marks.index(name)
     return {
@@ -325,5 +325,5 @@ def _until(solution: NotebookNode, name: str, everything: dict[str, Expected]) -
 
 
 def text_of(notebook: NotebookNode | str) -> str:
-    """A notebook as the text of its file."""
+    """Return a notebook as the text of its file."""
     return notebook if isinstance(notebook, str) else json.dumps(notebook)

@@ -1,4 +1,4 @@
-"""`course demo`: a made-up class, graded from end to end and compared with what must come out."""
+"""`course demo`: grade a made-up class from end to end, and compare the verdicts with the expected ones."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from course.grading.release.make_release import render
 from course.syllabus import Topic
 
 PATIENCE = {"timeout": 25, "call_timeout": 10.0}
-"""A little less than a class gets, so that the endless loop does not keep everybody waiting."""
+"""Shorter time limits than a class gets, so that the endless loop in the demo stops sooner."""
 
 
 def run(topic: Topic, folder: Path | None = None, workers: int | None = None) -> int:
-    """Make up a class for `topic` in `folder`, grade it, and print what came out; 0 when all was as expected."""
+    """Make a class for `topic` in `folder`, grade it, and print the results; returns 0 if all are as expected."""
     started = time.monotonic()
     root = make_course(find_root(), topic, folder)
     print(f"A class for {topic.folder} in {root}")
@@ -53,7 +53,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
 
 
 def compare(group: list[MadeUpStudent], graded: list[Graded]) -> list[str]:
-    """Where the class's verdicts are not those expected."""
+    """Return a line for each verdict that is not the expected one."""
     by_student = {work.student: work for work in graded}
     surprises: list[str] = []
     for pupil in group:
@@ -63,13 +63,13 @@ def compare(group: list[MadeUpStudent], graded: list[Graded]) -> list[str]:
 
 
 def write_feedback(root: Path, topic: Topic, workers: int | None = None) -> Path:
-    """nbgrader's feedback for all that was graded; returns the page with the most to say."""
+    """Write nbgrader's feedback for all graded work; returns the page with the most hints."""
     pages, _ = write_all(root, topic.folder, workers=workers)
     return max(pages.values(), key=lambda page: page.read_text(encoding="utf-8").count("Look here"))
 
 
 def make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
-    """A course of its own for the topic: its source and the repository's configuration."""
+    """Create a course that has only this topic's source and the repository's configuration, and return its folder."""
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise Problem(f"{folder} is not empty. Name an empty folder, or one that does not exist yet")
     source = source_path(repository, topic)
@@ -85,7 +85,7 @@ def make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
 
 
 def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
-    """The checkpoints a student's own run of the solved notebook leaves behind."""
+    """Execute the solved notebook with training, and return the checkpoints by relative path."""
     limits = own_limits(solution, Limits(120.0))
     task = Task(topic.folder, notebook_bytes(solution), policy="retrain", limits=limits)
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
@@ -97,7 +97,7 @@ def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
 def make_class(
     root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]
 ) -> list[MadeUpStudent]:
-    """Give out the notebook, and hand in for everybody."""
+    """Release the notebook, and write the submissions of all made-up students."""
     from course.hidden import find
 
     release = nbformat.read(render(root, topic, root / "assignments"), as_version=4)

@@ -1,1 +1,1 @@
-"""What nbgrader's gradebook holds, read and written through nbgrader's own `Gradebook`."""
+"""Read and write nbgrader's gradebook through nbgrader's own `Gradebook`."""

@@ -1,4 +1,4 @@
-"""The class's secret: what hidden cases and samples are drawn with."""
+"""Create and read the class's secret, which seeds hidden cases and random samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course.files import is_shared
 
 
 def class_secret(db_url: str) -> str:
-    """The number a class's hidden cases are drawn with, kept beside the gradebook and readable by its graders alone."""
+    """Return the secret that seeds a class's hidden cases; only graders can read its file beside the gradebook."""
     path = Path(db_url.removeprefix("sqlite:///").partition("?")[0]).parent if "sqlite:" in db_url else Path()
     path = path / ".course-secret"
     if not _line(path):
@@ -18,9 +18,9 @@ def class_secret(db_url: str) -> str:
         drawn.touch(mode=0o660 if is_shared(drawn.parent) else 0o600)
         drawn.write_text(secrets.token_hex(16))
         try:
-            os.link(drawn, path)  # of two who grade at once, the first decides
+            os.link(drawn, path)  # if two processes create a secret, the first one wins
         except OSError:
-            if not _line(path):  # cut off while it was written, or a disk without links
+            if not _line(path):  # an empty file from a killed process, or a disk without hard links
                 drawn.replace(path)
         drawn.unlink(missing_ok=True)
     return _line(path)

@@ -1,4 +1,4 @@
-"""The grades of a class as they stand in nbgrader's gradebook, ready to be written for somebody else."""
+"""Read the grades of a class from nbgrader's gradebook, for exports to other platforms."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from course.syllabus import Topic
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's points for a topic, late penalty taken off; `waiting` answers are still to be graded by hand.
+    """A student's points for a topic after the late penalty; `waiting` counts the answers still to be graded by hand.
 
-    So are `resting` answers, which rest on an earlier mistake. They count what the tests give until then.
+    `resting` counts those that depend on an earlier mistake, which keep the tests' points until then.
     """
 
     score: float
@@ -25,9 +25,9 @@ class Grade:
 
 @dataclass(frozen=True)
 class StudentGrades:
-    """Somebody of the gradebook, with a grade for each topic that was graded.
+    """A student of the gradebook, with a grade for each graded topic.
 
-    `platform_number` is by what the platform of the class list knows the student, as nbgrader's `lms_user_id`.
+    `platform_number` is the student's id on the platform of the class list, nbgrader's `lms_user_id`.
     """
 
     id: str
@@ -39,29 +39,29 @@ class StudentGrades:
 
     @property
     def sortable_name(self) -> str:
-        """`Last, First`, or the id of somebody without a name."""
+        """Return `Last, First`, or the id of a student without a name."""
         return ", ".join(filter(None, (self.last_name, self.first_name))) or self.id
 
     @property
     def full_name(self) -> str:
-        """`First Last`, or the id of somebody without a name."""
+        """Return `First Last`, or the id of a student without a name."""
         return " ".join(filter(None, (self.first_name, self.last_name))) or self.id
 
     def scores(self, topics: Sequence[str], missing: str = "") -> list[str]:
-        """The cells of a table: the points for each topic, `missing` where there is no grade."""
+        """Return table cells: the points for each topic, or `missing` if there is no grade."""
         return [f"{self.grades[name].score:.6g}" if name in self.grades else missing for name in topics]
 
 
 @dataclass(frozen=True)
 class Grades:
-    """A class's grades for `topics`; `points` are those to be had, by topic."""
+    """A class's grades for `topics`; `points` are the maximum points by topic."""
 
     topics: tuple[Topic, ...]
     points: dict[str, float]
     pupils: tuple[StudentGrades, ...]
 
     def notes(self) -> list[str]:
-        """What whoever passes the grades on should know: work that still waits for a person."""
+        """Return notes for the person who exports the grades: submissions that still wait for manual grading."""
         lines = []
         for topic in (topic.folder for topic in self.topics):
             waiting = self.ungraded(topic)
@@ -77,11 +77,11 @@ class Grades:
         return lines
 
     def ungraded(self, topic: str) -> list[str]:
-        """The students with answers that a person has still to grade."""
+        """Return the students with answers that a person still has to grade."""
         return [pupil.id for pupil in self.pupils if topic in pupil.grades and pupil.grades[topic].waiting]
 
     def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
-        """Say where the table of several topics has no grade, and what a platform's import makes of such a cell."""
+        """Return a warning for each topic without some students' grades, because an import deletes such grades."""
         pupils = [pupil for pupil in self.pupils if pupil.grades]
         without = {
             topic.folder: [pupil.id for pupil in pupils if topic.folder not in pupil.grades] for topic in self.topics
@@ -95,15 +95,15 @@ class Grades:
 
 
 def as_text(name: str) -> str:
-    """A name as no spreadsheet takes it for a formula; ids and emails stay as they are, for platforms compare them."""
+    """Return a name that no spreadsheet takes for a formula; not for ids and emails, which platforms compare."""
     return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
 
 
 def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
-    """The grades of everybody in the gradebook; who was not graded for a topic has none there, and not a zero.
+    """Return the grades of all students in the gradebook; a student who was not graded has no grade instead of 0.
 
     Raises:
-        Problem: a topic is not in the gradebook, or nobody is graded for it.
+        Problem: a topic is not in the gradebook, or no student is graded for it.
     """
     names = [topic.folder for topic in topics]
     people, known = read_class(db_url, names)
@@ -126,12 +126,12 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
 
 
 def submissions(students: Sequence[str]) -> str:
-    """The number of these students' submissions in words, and the first students."""
+    """Return the number of submissions in words, with the first of `students`."""
     return f"{len(students)} submission{'s' * (len(students) != 1)} ({some(students)})"
 
 
 def _grades(of_class: ClassScores) -> dict[str, Grade]:
-    """Return the grades in nbgrader's own reckoning of those students of whose work the machine decided its part."""
+    """Return nbgrader's grades of those students whose automatically graded cells are all decided."""
     grades = {}
     for student, scores in of_class.scores.items():
         undecided = {name for name, score in scores.cells.items() if score is None}

@@ -1,7 +1,7 @@
-"""A released notebook as the gradebook knows it, read at once and not cell by cell.
+"""Read a released notebook from the gradebook at once, instead of cell by cell.
 
-nbgrader's sanitising asks the gradebook for every cell of every submission anew. `ReleasedNotebook` answers instead
-of it, with what one look has found; one of a class serves all its students.
+nbgrader's sanitising queries the gradebook for every cell of every submission. A `ReleasedNotebook` replaces the
+gradebook in these steps. It is read once and serves all students of a class.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReleasedCell:
-    """What the gradebook has of one cell.
+    """The gradebook's record of one cell.
 
-    It has `source`, `locked` and `checksum` where the cell was released, `max_score` (in points) where it is graded.
+    `source`, `locked` and `checksum` are set if the cell was released, `max_score` (in points) if it is graded.
     """
 
     name: str
@@ -28,9 +28,9 @@ class ReleasedCell:
 
 @dataclass(frozen=True)
 class ReleasedNotebook:
-    """A notebook of the gradebook, for reading; `kernelspec` is JSON.
+    """A read-only notebook of the gradebook; `kernelspec` is JSON.
 
-    It has nbgrader's names for what nbgrader's steps ask a gradebook, or a notebook in it.
+    It has those methods and attributes of nbgrader's gradebook and notebooks that nbgrader's steps use.
     """
 
     name: str
@@ -41,35 +41,35 @@ class ReleasedNotebook:
     task_cells: tuple[ReleasedCell, ...]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ReleasedNotebook:
-        """Itself, which nobody can change: nbconvert copies all that its steps are handed."""
+        """Return the object itself, because it is immutable and nbconvert copies the resources of its steps."""
         return self
 
     def find_notebook(self, notebook: str, assignment: str) -> ReleasedNotebook:
-        """The notebook itself."""
+        """Return the notebook itself."""
         return self
 
     def find_source_cell(self, name: str, notebook: str, assignment: str) -> ReleasedCell:
-        """A cell as it was released.
+        """Return a cell as it was released.
 
         Raises:
-            MissingEntry: there is none of that name.
+            MissingEntry: there is no cell of that name.
         """
         return _named(name, self.source_cells)
 
     def find_graded_cell(self, name: str, notebook: str, assignment: str) -> ReleasedCell:
-        """A cell that earns points, or a task.
+        """Return a cell that earns points, or a task cell.
 
         Raises:
-            MissingEntry: there is none of that name.
+            MissingEntry: there is no such cell of that name.
         """
         return _named(name, (*self.grade_cells, *self.task_cells))
 
 
 def read_released(db_url: str, assignment: str, notebook: str) -> ReleasedNotebook:
-    """A notebook of the gradebook.
+    """Read a notebook from the gradebook.
 
     Raises:
-        MissingEntry: it has none of that name.
+        MissingEntry: the gradebook has no notebook of that name.
     """
     from nbgrader.api import Gradebook
 

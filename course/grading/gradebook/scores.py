@@ -1,4 +1,4 @@
-"""What the course reads from and writes to nbgrader's gradebook beyond nbgrader's own steps."""
+"""Read and write the entries of nbgrader's gradebook that nbgrader's own steps do not cover."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from course.syllabus import OUTLINE
 
 @dataclass(frozen=True)
 class Scores:
-    """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet.
+    """A submission's points in the gradebook: `cells` by grade_id, None while undecided.
 
-    `late` are the points to be taken off `score` for coming late, `again` the cells with points that a person gave
-    before the work was graded once more: they stay, and nobody has looked since whether they still fit. `waiting` are
-    cells with what the tests give, of which a person has still to say what they are worth.
+    `late` is the late penalty to subtract from `score`. `again` are the cells with manual points from before the last
+    grading; these points stay, but need a review. `waiting` are the cells with points from the tests that still need a
+    person's decision.
     """
 
     score: float
@@ -33,9 +33,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class ClassScores:
-    """What the gradebook has of an assignment: its `points`, who has `submitted` once, and the scores by student.
+    """An assignment in the gradebook: its `points`, the students who ever `submitted`, and the scores by student.
 
-    A person answers for the cells `by_hand`, as they hold no test.
+    A person grades the cells `by_hand`, because they contain no test.
     """
 
     points: float
@@ -45,10 +45,10 @@ class ClassScores:
 
 
 class Marks:
-    """The grades and comments of a submitted notebook by the names of their cells.
+    """The grades and comments of a submitted notebook by cell name.
 
-    It has nbgrader's names for what `SaveAutoGrades` asks a gradebook: for one cell after the other, with a query each,
-    and a commit. Whoever changes the rows of a gradebook commits them at once.
+    This replaces the gradebook for `SaveAutoGrades`, which would query and commit for each cell. The caller commits all
+    changed rows of the gradebook at once.
     """
 
     def __init__(self, grades: dict[str, Any], comments: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class Marks:
 
     @classmethod
     def of(cls, gradebook: Any, notebook: str, assignment: str, student: str) -> Marks:
-        """Those of a gradebook, found at once.
+        """Read all marks of a student's notebook from a gradebook at once.
 
         Raises:
             MissingEntry: the student has not submitted the notebook.
@@ -65,39 +65,39 @@ class Marks:
 
     @classmethod
     def in_rows(cls, gradebook: Any, submitted: Any) -> Marks:
-        """Those of one of a gradebook's submitted notebooks."""
+        """Read the marks of a gradebook's submitted notebook."""
         from nbgrader.api import Comment, Grade
 
         grades, comments = (dict(_of_cells(gradebook, kind, submitted)) for kind in (Grade, Comment))
         return cls(grades, comments)
 
     def find_grade(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
-        """The grade of a cell.
+        """Return the grade of a cell.
 
         Raises:
-            MissingEntry: it has none.
+            MissingEntry: the cell has no grade.
         """
         return _found(cell, self.grades)
 
     def find_comment(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
-        """The comment on a cell.
+        """Return the comment on a cell.
 
         Raises:
-            MissingEntry: it has none.
+            MissingEntry: the cell has no comment.
         """
         return _found(cell, self.comments)
 
     @property
     def db(self) -> Marks:
-        """What is asked to commit after each cell."""
+        """Return the object on which nbgrader calls `commit` after each cell."""
         return self
 
     def commit(self) -> None:
-        """Leave it to who opened the gradebook."""
+        """Do nothing, because the caller that opened the gradebook commits."""
 
 
 def _of_cells(gradebook: Any, kind: Any, submitted: Any) -> list[tuple[str, Any]]:
-    """Grades or comments with the names of their cells; of a task and another cell of one name, the other is last."""
+    """Return grades or comments with cell names, task cells first, so that another cell of the same name wins."""
     from nbgrader.api import BaseCell
 
     query = gradebook.db.query(BaseCell.type, BaseCell.name, kind).join(BaseCell, BaseCell.id == kind.cell_id)
@@ -114,7 +114,7 @@ def _found(name: str, known: dict[str, Any]) -> Any:
 
 
 def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
-    """Forget the automatic scores of a student's notebooks; what was given by hand stays."""
+    """Clear the automatic scores of a student's notebooks; manual points stay."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -129,7 +129,7 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
 
 
 def reviewed_cells(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, float | None]:
-    """The cells that a person gave points, and has seen since they were graded: with what the machine gave them."""
+    """Return the cells with manual points that need no review, each with its automatic score."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -141,13 +141,13 @@ def reviewed_cells(db_url: str, assignment: str, student: str, notebook: str) ->
 
 
 def reviewed(grades: dict[str, Any]) -> dict[str, float | None]:
-    """Of a gradebook's `grades`, those that a person gave and has seen since: with what the machine gave."""
+    """Return the cells of `grades` with manual points that need no review, each with its automatic score."""
     given = {name: grade for name, grade in grades.items() if grade.manual_score is not None}
     return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
 
 
 def keep_reviewed(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
-    """Ask nobody to look again at those of `known`, as `looked_at` found them, that the machine gives the same."""
+    """Clear the review flag of the cells in `known`, from `reviewed_cells`, whose automatic score has not changed."""
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:
@@ -157,14 +157,14 @@ def keep_reviewed(db_url: str, assignment: str, student: str, notebook: str, kno
 
 
 def settle_reviewed(grades: dict[str, Any], known: dict[str, float | None]) -> None:
-    """Ask nobody to look again at those of a gradebook's `grades` that the machine gives what it gave in `known`."""
+    """Clear the review flag of manual points in `grades` whose automatic score is the same as in `known`."""
     for name in known.keys() & grades.keys():
         if grades[name].manual_score is not None and grades[name].auto_score == known[name]:
             grades[name].needs_manual_grade = False
 
 
 def enrol(db_url: str, student: str) -> None:
-    """Have the gradebook know a student: who handed in is in every list, graded or not."""
+    """Add a student to the gradebook, so that each student with a submission is in every list, graded or not."""
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:
@@ -172,7 +172,7 @@ def enrol(db_url: str, student: str) -> None:
 
 
 def forget_arrival(db_url: str, assignment: str, student: str) -> None:
-    """Forget when work came that no longer says so: nbgrader keeps a time once it has one."""
+    """Clear the timestamp of a submission without one, because nbgrader never removes an old timestamp."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -184,7 +184,7 @@ def forget_arrival(db_url: str, assignment: str, student: str) -> None:
 
 
 def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
-    """The points of a student's notebook, or None when the gradebook has none."""
+    """Return the points of a student's notebook, or None if the gradebook has none."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -196,7 +196,7 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
 
 
 def read_class(db_url: str, assignments: Iterable[str]) -> tuple[list[Person], dict[str, ClassScores]]:
-    """Return everybody whom the gradebook knows, and what it has of them in those `assignments` that it knows."""
+    """Return all students of the gradebook, and their scores in those `assignments` that the gradebook has."""
     from nbgrader.api import Gradebook, MissingEntry
 
     found = {}
@@ -219,7 +219,7 @@ def read_class(db_url: str, assignments: Iterable[str]) -> tuple[list[Person], d
 
 
 def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, str]:
-    """What a person wrote about a student's notebook, by the names of the cells."""
+    """Return the manual comments on a student's notebook by cell name."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -231,7 +231,7 @@ def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> 
 
 
 def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
-    """The points of a gradebook's submitted notebook, whose `grades` are these."""
+    """Return the points of a gradebook's submitted notebook from its `grades`."""
     undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
     again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
     waiting = sorted(name for name, one in grades.items() if waits(one))
@@ -247,12 +247,12 @@ def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
 
 
 def waits(grade: Any) -> bool:
-    """Whether a person has still to say what an answer is worth that the tests gave points, perhaps none."""
+    """Whether a person still has to decide about an answer that already has a score from the tests, perhaps 0."""
     return bool(grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is not None)
 
 
 def due_of(db_url: str, assignment: str, student: str | None = None) -> datetime | None:
-    """When the gradebook has an assignment due, if it does; for a `student` with the extension that it has."""
+    """Return an assignment's due date in the gradebook, if any; for a `student`, with the extension there."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -264,7 +264,7 @@ def due_of(db_url: str, assignment: str, student: str | None = None) -> datetime
 
 
 def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:
-    """All that decides what late work loses: when it came (`stamped`, or as the gradebook has it), due, and rule."""
+    """Return what decides a late penalty, as text: arrival time (`stamped`, or the gradebook's), due date, and rule."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -276,12 +276,12 @@ def arrival(db_url: str, assignment: str, student: str, stamped: datetime | Elli
 
 
 def arrived(came: datetime | None, due: datetime | None) -> str:
-    """What `arrival` says of work that came then and was due then, both in UTC and without a zone."""
+    """Return the text of `arrival` for an arrival time and a due date, both in UTC and without a zone."""
     return f"{came}, due {due}, {OUTLINE and OUTLINE.late}"
 
 
 def others(db_url: str, assignment: str, submitted: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who is in the gradebook and not among those who `submitted`: without any work, and with work from before."""
+    """Return the gradebook's students not in `submitted`: those without any work, and those with earlier work."""
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:

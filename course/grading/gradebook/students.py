@@ -1,4 +1,4 @@
-"""The students that nbgrader's gradebook knows, brought up to date by a class list."""
+"""Read the students of nbgrader's gradebook, and update them from a class list."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 from course.grading.problem import Problem
 
 MOST_TOLD = 20
-"""Students named in a list: more would scroll away."""
+"""The most students named in a printed list."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody of a class list.
+    """A person of a class list.
 
     Args:
-        ids: what the gradebook may know somebody by, first what it is to be.
-        about: nbgrader's fields of a student, without those that are empty.
+        ids: the ids that the person may have in the gradebook, the preferred one first.
+        about: nbgrader's fields of a student, without empty ones.
     """
 
     ids: tuple[str, ...]
@@ -26,20 +26,20 @@ class Person:
 
     @property
     def id(self) -> str:
-        """The id of somebody whom the gradebook does not know."""
+        """Return the id for a person who is not in the gradebook."""
         return self.ids[0]
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What a class list changed in the gradebook.
+    """The changes that a class list made in the gradebook.
 
     Args:
         added: the ids of new students.
-        updated: what is new of those whom the gradebook knew, in words.
-        same: how many it knew just so.
-        unlisted: whom it knows and the class list does not.
-        renamed: whom it knows by another id than the class list has, by the class list's.
+        updated: the changed fields of students who were in the gradebook, in words, by id.
+        same: the number of unchanged students.
+        unlisted: the ids of students who are not in the class list.
+        renamed: the gradebook's ids that differ from the class list's, by the class list's.
     """
 
     added: tuple[str, ...]
@@ -50,14 +50,14 @@ class Changes:
 
 
 def update_students(db_url: str, people: Sequence[Person], config: Any) -> Changes:
-    """Add the people of a class list to the gradebook, or what it did not know of them; nobody is removed.
+    """Add the people of a class list to the gradebook, or update their fields; nobody is removed.
 
-    Somebody whom it knows keeps their id there, whatever the class list has.
+    Students who are in the gradebook keep their id there, even if the class list has another one.
 
-    nbgrader's authenticator, where `config` names one, lets them into the course, as `nbgrader db student import` does.
+    nbgrader's authenticator, if `config` names one, adds them to the course, as `nbgrader db student import` does.
 
     Raises:
-        Problem: the authenticator does not.
+        Problem: the authenticator refuses a student.
     """
     from nbgrader.api import Gradebook
     from nbgrader.auth import Authenticator
@@ -83,10 +83,10 @@ def update_students(db_url: str, people: Sequence[Person], config: Any) -> Chang
 
 
 def _whose(people: Sequence[Person], known: Iterable[Person]) -> list[str]:
-    """The id of each person: by which the gradebook knows them, else their own.
+    """Return the id of each person: the gradebook's id of the matching student, else the person's own.
 
-    One of `TELLING` is tried on all before the next. It tells where one person and one student have in common what no
-    other has.
+    Each rule of `TELLING` is tried on all people before the next. A rule matches a person and a student if they share a
+    key that no other person or student has.
     """
     found: dict[int, str] = {}
     taken: set[str] = set()
@@ -106,7 +106,7 @@ _Holder = TypeVar("_Holder")
 
 
 def _holders(keys: Iterable[tuple[_Holder, Iterable[str]]]) -> dict[str, list[_Holder]]:
-    """Who has each key."""
+    """Return the owners of each key."""
     holders: dict[str, list[_Holder]] = {}
     for one, own in keys:
         for key in dict.fromkeys(own):
@@ -115,7 +115,7 @@ def _holders(keys: Iterable[tuple[_Holder, Iterable[str]]]) -> dict[str, list[_H
 
 
 def _plain(student: str) -> str:
-    """An id without capitals, and without the zeros before a number, which spreadsheet programs drop."""
+    """Return an id in lower case and without leading zeros, which spreadsheet programs drop."""
     return student.casefold().lstrip("0")
 
 
@@ -125,17 +125,17 @@ TELLING: tuple[Callable[[Person], Iterable[str]], ...] = (
     lambda person: [person.about[name].casefold() for name in ("email", "lms_user_id") if name in person.about],
     lambda person: map(_plain, person.ids),
 )
-"""What tells one student from another, the surest first."""
+"""The keys by which students are matched, the most reliable first."""
 
 
 def lookalikes(students: Iterable[str], known: Sequence[str]) -> dict[str, str]:
-    """Those of `students` who are not `known`, but differ only by capitals or zeros from somebody who is."""
+    """Return those of `students` who are not `known`, each with a known student who differs only in case or zeros."""
     others = {_plain(student): student for student in known}
     return {one: others[_plain(one)] for one in students if one not in known and _plain(one) in others}
 
 
 def known_people(db_url: str) -> list[Person]:
-    """Everybody whom the gradebook knows, with all that it knows of them."""
+    """Return all students of the gradebook with their fields."""
     from nbgrader.api import Gradebook
 
     with Gradebook(db_url) as gradebook:
@@ -143,13 +143,13 @@ def known_people(db_url: str) -> list[Person]:
 
 
 def person_of(student: Any) -> Person:
-    """Return what the gradebook knows of one of its students."""
+    """Return a student of the gradebook as a `Person`."""
     about = {name: getattr(student, name) for name in ("first_name", "last_name", "email", "lms_user_id")}
     return Person((student.id,), {name: value for name, value in about.items() if value})
 
 
 def some(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
+    """Return the first `MOST_TOLD` names of a list, and the number of the others."""
     more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
     return ", ".join(names[:MOST_TOLD]) + more
 
@@ -157,14 +157,14 @@ def some(names: Sequence[str]) -> str:
 def _write(gradebook: Any, student: str, about: dict[str, str]) -> None:
     try:
         gradebook.update_or_create_student(student, **about)
-    except Exception as error:  # an authenticator asks a hub, which has its own errors
+    except Exception as error:  # an authenticator calls JupyterHub, which raises its own errors
         if not type(error).__module__.startswith("nbgrader.auth"):
             raise
         raise Problem(f"nbgrader's authenticator did not let {student} into the course: {error}") from error
 
 
 def _news(student: Any, about: dict[str, str]) -> Iterator[str]:
-    """What the gradebook does not know of a student yet."""
+    """Yield the fields of `about` that are new to the gradebook, in words."""
     for name, value in about.items():
         before = getattr(student, name, None)
         if before != value:

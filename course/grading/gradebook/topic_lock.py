@@ -1,4 +1,4 @@
-"""A lock that lets one process at a time grade a topic, because two would damage each other's results."""
+"""Lock a topic, so that only one process at a time grades it, because two would damage each other's results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from course.grading.problem import Problem
 
 @contextmanager
 def topic_lock(root: Path, folder: str) -> Iterator[None]:
-    """Grade the topic in `folder` of the course at `root` alone; the system ends it with the process, however it ends.
+    """Hold the lock on the topic `folder` of the course at `root`; the system releases it if the process dies.
 
     Raises:
-        Problem: somebody else does just now, or the course's disk has no locks to tell.
+        Problem: another process holds the lock, or the course's disk does not support locks.
     """
     path = _lock(root, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def topic_lock(root: Path, folder: str) -> Iterator[None]:
 
 
 def holds_topic_lock(root: Path, folder: str) -> bool:
-    """Whether this process grades the topic just now: nbgrader's own step is one of a class's grading."""
+    """Whether this process holds the topic's lock, so that an nbgrader step belongs to the grading of a class."""
     return _lock(root, folder) in _held
 
 

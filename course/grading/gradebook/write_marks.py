@@ -10,10 +10,10 @@ from course.grading.gradebook.scores import Marks, Scores, reviewed, scores_of, 
 
 
 class TopicBook:
-    """The rows of one topic in a gradebook that is held open, by nbgrader's own `Gradebook`.
+    """The rows of one topic in an open gradebook, nbgrader's own `Gradebook`.
 
     Args:
-        penalty: what late work loses, of a submitted notebook of the gradebook; None where there is no rule.
+        penalty: returns the late penalty of a submitted notebook; None if the course has no rule.
     """
 
     def __init__(self, gradebook: Any, topic: str, penalty: Callable[[Any], float | None] | None) -> None:
@@ -22,13 +22,13 @@ class TopicBook:
     def write(
         self, student: str, marks: Marks, came: datetime | None, fits: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Scores:
-        """Write what the machine says of a submission; what a person gave stays, and may have to be looked at again.
+        """Write the automatic marks of a submission; manual points stay, and may be flagged for review.
 
         Args:
-            fits: which of the points that a person gave, and has seen, belong to this work.
+            fits: selects the reviewed manual points whose answers have not changed in this work.
 
         Raises:
-            MissingEntry: the gradebook does not have one of the cells.
+            MissingEntry: the gradebook lacks one of the cells.
         """
         self.gradebook.update_or_create_student(student)
         work = self.gradebook.update_or_create_submission(self.topic, student, timestamp=came)

@@ -1,4 +1,4 @@
-"""A class's results as one page to read: `course report TOPIC`, with `--student` one student's, or the whole term."""
+"""`course report`: write an HTML page on a topic's class, on one student with `--student`, or on the whole term."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from course.syllabus import TOPICS, Topic
 
 
 def write_report(root: Path, topic: Topic, to: Path | None = None, *, names: bool = True) -> Path:
-    """Write the report on a topic's class to `to`, by default `reports/<topic>.html`, and return where it is.
+    """Write the report on a topic's class to `to`, by default `reports/<topic>.html`, and return its path.
 
-    Without `names` it shows the class as a whole, and by default lies in `reports/<topic>-no-names.html`.
+    Without `names` it shows no single student, and its default is `reports/<topic>-no-names.html`.
 
     Raises:
         Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
@@ -29,10 +29,10 @@ def write_report(root: Path, topic: Topic, to: Path | None = None, *, names: boo
 
 
 def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to: Path | None = None) -> list[Path]:
-    """Write a page on a student's work for each of `topics`, or else for each topic that is graded, and return them.
+    """Write a page on a student's work for each of `topics`, by default all graded ones, and return the paths.
 
     Raises:
-        Problem: the student handed in nothing for a topic, or it is not graded yet, or a file cannot be written.
+        Problem: the student handed in nothing for a topic, or the work is not graded, or a file cannot be written.
     """
     from course.grading.classroom.classroom import Classroom
     from course.grading.gradebook.scores import read_comments
@@ -59,9 +59,9 @@ def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to:
 
 
 def write_term_report(root: Path, to: Path | None = None, *, names: bool = False) -> Path:
-    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return where it is.
+    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return its path.
 
-    It names students only with `names`, and then lies in `reports/term-with-names.html` by default.
+    With `names` it names students, and its default is `reports/term-with-names.html`.
 
     Raises:
         Problem: nothing is graded yet, or the file cannot be written.

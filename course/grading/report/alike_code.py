@@ -1,8 +1,8 @@
-"""Near-equal answers: pairs of submissions to look at, never a verdict.
+"""Find pairs of near-equal answers, for a person to look at and never as a verdict.
 
-Code is compared as a sequence of tokens in which the names that the code itself binds are all one name, so that
-renaming, comments and layout change nothing. What was given out is not compared, and neither is an answer that many
-in the class wrote alike, as short exercises have few right answers.
+Code is compared as a sequence of tokens in which all names that the code itself binds become one name, so that
+renaming, comments and layout change nothing. Released code is not compared, and neither is an answer that many in the
+class wrote, because short exercises have few right answers.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from course.source import parsed
 Tokens = tuple[str, ...]
 
 ALIKE = 0.85
-"""Pairs whose answers are less alike than this are not shown. Of 292 pairs of right answers in
-`tests/hidden/alternatives`, which were written to differ, half are below 0.54, 19 in 20 below 0.7, none above 0.81.
+"""The likeness from which a pair is shown. Of 292 pairs of right answers in `tests/hidden/alternatives`, which were
+written to differ, half are below 0.54, 19 in 20 below 0.7, none above 0.81.
 """
 
 SHORTEST = 60
-"""Tokens that have to be compared before likeness says anything: about eight lines."""
+"""The fewest compared tokens at which likeness means something: about eight lines."""
 
 MANY, SHARE = 5, 0.2
-"""An answer that so many, and such a share of those who answered, write token for token alike is the usual one."""
+"""The number, and the share of those who answered, from which token-for-token equal answers count as usual."""
 
 MOST_PAIRS = 20
-"""The most alike pairs are enough for an evening."""
+"""The number of pairs in the report, most alike first."""
 
 _LAYOUT = {
     tokenize.COMMENT,
@@ -49,7 +49,7 @@ _LAYOUT = {
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students whose answers are alike: how much over all that was compared, and by exercise; both in [0, 1]."""
+    """Two students whose answers are alike, with the likeness in [0, 1] over all compared tokens and by exercise."""
 
     first: str
     second: str
@@ -60,18 +60,18 @@ class Pair:
 
 @dataclass(frozen=True)
 class Likeness:
-    """What comparing a class gave: the pairs to look at, and the answers too usual to be compared, with how many."""
+    """The result of comparing a class: the pairs to look at, and the usual answers, which are skipped, with counts."""
 
     pairs: tuple[Pair, ...] = ()
     usual: tuple[tuple[str, int], ...] = ()
 
 
 def compare(answers: Mapping[str, Mapping[str, str]], given: Mapping[str, str], text: frozenset[str]) -> Likeness:
-    """The near-equal pairs of a class.
+    """Return the near-equal pairs of a class.
 
     Args:
-        answers: what each student wrote for each exercise.
-        given: what stood there in the release.
+        answers: each student's source for each exercise.
+        given: the released source of each exercise.
         text: the exercises answered in prose.
     """
     blank = {name: _tokens(source, name in text) for name, source in given.items()}
@@ -91,9 +91,9 @@ def compare(answers: Mapping[str, Mapping[str, str]], given: Mapping[str, str], 
 
 
 def code_tokens(source: str) -> Tokens:
-    """The tokens of Python code; names it binds itself become one, comments and layout go.
+    """Return the tokens of Python code, with one name for all names it binds and without comments and layout.
 
-    Broken code is read as far as it can be.
+    Broken code is read up to the first error.
     """
     bound = _bound(source)
     tokens: list[str] = []
@@ -108,7 +108,7 @@ def code_tokens(source: str) -> Tokens:
 
 
 def text_tokens(source: str) -> Tokens:
-    """The words of a text, in lower case and without what is around them."""
+    """Return the words of a text, in lower case and without punctuation."""
     words = (word.strip(".,;:!?()[]\"'*_`$").lower() for word in source.split())
     return tuple(word for word in words if word)
 
@@ -118,7 +118,7 @@ def _tokens(source: str, prose: bool) -> Tokens:
 
 
 def _bound(source: str) -> frozenset[str]:
-    """The names that code binds: parameters, variables, functions, imports. Of broken code, none is known."""
+    """Return the names that code binds: parameters, variables, functions, imports. Broken code gives none."""
     code = parsed(source)
     nodes = list(ast.walk(code)) if code else []
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -129,7 +129,7 @@ def _bound(source: str) -> frozenset[str]:
 
 
 def _usual(written: Mapping[str, Mapping[str, Tokens]]) -> dict[tuple[str, Tokens], int]:
-    """The answers that many wrote alike, and how many did."""
+    """Return the answers that many students wrote alike, with their number."""
     counts = Counter((name, tokens) for answers in written.values() for name, tokens in answers.items())
     answered = Counter(name for answers in written.values() for name in answers)
     return {answer: number for answer, number in counts.items() if number >= max(MANY, SHARE * answered[answer[0]])}
@@ -141,7 +141,7 @@ def _pair(
     written: Mapping[str, Mapping[str, Tokens]],
     usual: Mapping[tuple[str, Tokens], int],
 ) -> Pair | None:
-    """The two as a pair to look at, if they are alike enough over enough."""
+    """Return two students as a pair if their likeness is high enough over enough tokens, else None."""
     by_exercise: dict[str, float] = {}
     alike = compared = 0.0
     for name, tokens in written[first].items():
@@ -157,5 +157,5 @@ def _pair(
 
 
 def likeness(first: Sequence[str], second: Sequence[str]) -> float:
-    """Twice the longest common subsequence over the sum of lengths: 1 for equal sequences."""
+    """Return twice the longest common subsequence over the sum of lengths: 1 for equal sequences."""
     return float(Indel.normalized_similarity(first, second))

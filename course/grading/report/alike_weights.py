@@ -1,8 +1,8 @@
-"""Checkpoints that are alike: the same weights from several students, or so near that one was made of the other.
+"""Find checkpoints that are alike: the same weights from several students, or one derived from another.
 
-Two honest trainings begin apart and stay apart. Of every matrix a short sketch is kept, by which distances between all
-pairs cost next to nothing: a random projection, which tells how far two are apart, and the sorted norms of rows and
-columns, which stay when hidden units are put into another order.
+Two honest trainings begin far apart and stay far apart. Each matrix is reduced to a short sketch, so that comparing
+all pairs is cheap. A sketch holds a random projection, which preserves distances, and the sorted norms of rows and
+columns, which do not change when hidden units are permuted.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ from numpy.typing import NDArray
 from course.grading.report.checkpoint_files import DTYPES, Checkpoint, Stored, checkpoints_in
 
 SKETCH = 256
-"""Numbers that a matrix is projected to: distances come out within a tenth of themselves."""
+"""The dimension that a matrix is projected to, which preserves distances within a tenth."""
 
 PERIOD = 65521
-"""The projection's signs repeat after a prime number of places."""
+"""The period of the projection's random signs, a prime."""
 
 QUANTILES = 32
-"""Points at which sorted norms are compared."""
+"""The number of quantiles at which sorted norms are compared."""
 
 SMALLEST = 64
-"""Numbers of the smallest matrix that says anything."""
+"""The fewest numbers that a matrix needs to be compared."""
 
 
 NEAR = 0.1
-"""Two checkpoints are near when each matrix is nearer than this to the other's, by its length, whatever its scale.
+"""The distance below which two checkpoints are near, in every matrix, relative to the matrix's norm.
 
-Measured in four tasks (cbow, rnn, self_attention, lora): honest trainings are 1.3 to 1.8 apart in the matrix they
-differ most in; from one start, their batches in two orders, 0.28 to 1.1. Copies with noise of 0.001 are 0.001 to 0.013
-apart, with noise of 0.01 up to 0.13, after a step of Adam's 0.003 to 0.04, by way of float16 below 0.001.
+Measured in four tasks (cbow, rnn, self_attention, lora), as the largest distance of any matrix: honest trainings 1.3 to
+1.8; the same initial weights with batches in two orders 0.28 to 1.1; copies with noise of 0.001 0.001 to 0.013, with
+noise of 0.01 up to 0.13, after a step of Adam 0.003 to 0.04, converted to float16 and back below 0.001.
 """
 
 SAME_NORMS = 3e-3
-"""How far apart the sorted norms of rows and columns are, at most, of weights whose units are in another order.
+"""The distance of sorted row and column norms below which weights count as permuted copies.
 
-Measured there: 0.03 to 0.2 for honest trainings, 0.015 and more from one start; up to 0.0005 for permuted copies with
-noise of 0.0001, and up to 0.006 with 0.001.
+Measured in the same tasks: 0.03 to 0.2 for honest trainings, at least 0.015 with the same initial weights, up to 0.0005
+for permuted copies with noise of 0.0001, and up to 0.006 with noise of 0.001.
 """
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """What is kept of N matrices: `places` (N, SKETCH), all of length one, and `norms` (N, 2 * QUANTILES)."""
+    """The sketches of N matrices: `places` (N, SKETCH), projections of unit norm, and `norms` (N, 2 * QUANTILES)."""
 
     places: NDArray[np.float32]
     norms: NDArray[np.float32]
 
 
 def sketched(checkpoint: Checkpoint) -> tuple[tuple[tuple[int, ...], ...], Sketch] | None:
-    """The shapes of a checkpoint's matrices and their sketch; None where there is nothing to compare."""
+    """Return the shapes of a checkpoint's matrices and their sketch; None if there is nothing to compare."""
     weights = [one for one in checkpoint.tensors if one.dtype in DTYPES and one.size >= SMALLEST]
     matrices = sorted((one for one in weights if len(one.shape) > 1), key=lambda one: (one.shape, one.name))
     with np.errstate(all="ignore"):
@@ -86,7 +86,7 @@ def _sketch(checkpoint: Checkpoint, matrix: Stored) -> tuple[NDArray[np.float64]
 
 
 def _projected(numbers: NDArray[np.float32], start: int) -> NDArray[np.float64]:
-    """Each number, its sign drawn by its place, added to one of SKETCH sums."""
+    """Return the projection to SKETCH sums of the numbers from position `start` on, each with a random sign."""
     signs = np.resize(np.roll(_signs(), -(start % PERIOD)), numbers.size)
     first = start % SKETCH
     padded = np.zeros(-(-(first + numbers.size) // SKETCH) * SKETCH)
@@ -101,10 +101,10 @@ def _signs() -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class SharedWeights:
-    """Weights that several students handed in, and the file's name.
+    """Weights that several students handed in, with the name of the checkpoint file.
 
-    `how` is "the same weights", "nearly the same weights" or "the same weights, their units in another order"; `apart`
-    is how far those two are apart that are near each other and farthest, as a share of their length.
+    `how` is "the same weights", "nearly the same weights" or "the same weights, their units in another order". `apart`
+    is the largest distance of two near checkpoints in the group, relative to their norm.
     """
 
     file: str
@@ -114,7 +114,7 @@ class SharedWeights:
 
 
 def alike_checkpoints(submissions: Mapping[str, Path]) -> tuple[SharedWeights, ...]:
-    """The weights that more than one of the `submissions` (folders by student) holds, or nearly; most shared first."""
+    """Return the weights that several `submissions` (folders by student) share or nearly share, most shared first."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     different: dict[tuple[str, object], dict[str, Sketch]] = defaultdict(dict)
     for student, folder in submissions.items():
@@ -132,7 +132,7 @@ def alike_checkpoints(submissions: Mapping[str, Path]) -> tuple[SharedWeights, .
 def _near(
     name: str, sketches: Mapping[str, Sketch], owners: Mapping[tuple[str, str], list[str]]
 ) -> list[SharedWeights]:
-    """Those of one file and shape that are near each other, in groups."""
+    """Return groups of near checkpoints that have one file name and the same shapes."""
     digests = list(sketches)
     apart = distances(np.stack([one.places for one in sketches.values()]))
     order = distances(np.stack([one.norms for one in sketches.values()]))
@@ -150,7 +150,7 @@ def _near(
 
 
 def distances(kept: NDArray[np.float32]) -> NDArray[np.float64]:
-    """How far apart each two of n are in the matrix they differ most in, by its length: (n, N, K) -> (n, n)."""
+    """Return pairwise distances, the largest over N matrices, relative to the matrix's norm: (n, N, K) -> (n, n)."""
     farthest = np.zeros((len(kept), len(kept)))
     for matrix in range(kept.shape[1]):
         one = kept[:, matrix].astype(np.float64)
@@ -161,7 +161,7 @@ def distances(kept: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _groups(near: NDArray[np.bool_]) -> list[list[int]]:
-    """Who is near somebody, with all those he or she is near to, at first or second hand."""
+    """Return the connected components of the boolean matrix `near` (n, n) that have more than one element."""
     left, found = set(range(len(near))), []
     while left:
         group, waiting = set(), [left.pop()]

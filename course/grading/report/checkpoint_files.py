@@ -1,6 +1,6 @@
-"""Read checkpoints that students handed in: their table of tensors, the training's record, a digest of the weights.
+"""Read checkpoints that students handed in: the table of tensors, the training record, and a digest of the weights.
 
-Nothing they say of themselves is believed: sizes are compared with the file, and numbers are read one block at a time.
+The files are untrusted: sizes in the table are compared with the file, and numbers are read one block at a time.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from numpy.typing import NDArray
 from course.grading.intake.untrusted import LARGEST, plain_files
 
 LARGEST_HEADER = 16 * 2**20
-"""Bytes: a file that announces a longer table of tensors is no checkpoint of the course."""
+"""The most bytes of a table of tensors; a file with a longer one is no checkpoint of the course."""
 
 MOST_TENSORS = 500
-"""Tensors of a file: the largest model of the course has 120."""
+"""The most tensors of a file; the largest model of the course has 120."""
 
 BLOCK = 2**20
-"""Numbers that are read at a time."""
+"""The number of values that are read at a time."""
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""The types that weights have, by safetensors' names, as numpy reads them."""
+"""The dtypes of weights: safetensors' names to numpy's."""
 
 SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2}
-"""Bytes of a number, where there are more than one."""
+"""The bytes of a number by dtype; dtypes that are not listed have one byte."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file: where its bytes begin, from the file's own beginning."""
+    """A tensor in a file; `begin` is the offset of its bytes from the start of the file."""
 
     name: str
     dtype: str
@@ -45,13 +45,13 @@ class Stored:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """Return the tensor's number of elements."""
         return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A safetensors file whose table fits what is in it, and what `fit` noted there, if anything."""
+    """A safetensors file whose table matches its size, with the training record of `fit`, if there is one."""
 
     path: Path
     data: int
@@ -59,7 +59,7 @@ class Checkpoint:
     record: Mapping[str, Any] = field(default_factory=dict)
 
     def digest(self) -> str:
-        """A name for the weights, whatever the record says."""
+        """Return a digest of the weights that does not depend on the training record."""
         table = [(one.name, one.dtype, one.shape, one.begin - self.data) for one in self.tensors]
         named = hashlib.sha256(repr(table).encode())
         with self.path.open("rb") as file:
@@ -68,7 +68,7 @@ class Checkpoint:
         return named.hexdigest()
 
     def blocks(self, tensor: Stored) -> Iterator[NDArray[np.float32]]:
-        """The numbers of a tensor of weights, its first axis whole: (rows, columns), as many rows as make a block."""
+        """Yield a tensor of weights in blocks of about `BLOCK` numbers: (rows, columns), split along the first axis."""
         columns = max(1, tensor.size // tensor.shape[0]) if tensor.shape and tensor.shape[0] else 1
         rows = max(1, BLOCK // columns)
         with self.path.open("rb") as file:
@@ -83,14 +83,14 @@ class Checkpoint:
 
 
 def checkpoints_in(folder: Path) -> dict[str, Checkpoint]:
-    """The checkpoints in a submission, by their files' names; what is none is passed over."""
+    """Return the checkpoints in a submission by file name; other files are skipped."""
     files = [path for name, path in plain_files(folder / "checkpoints") if "/" not in name]
     read = {path.name: read_checkpoint(path) for path in files if path.suffix == ".safetensors"}
     return {name: checkpoint for name, checkpoint in read.items() if checkpoint is not None}
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """The checkpoint at `path`; None where the file is none, or cannot be read."""
+    """Return the checkpoint at `path`; None if the file is no checkpoint or cannot be read."""
     try:
         whole = path.stat().st_size
         with path.open("rb") as file:
@@ -106,10 +106,10 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def _stored(name: str, told: Mapping[str, Any], data: int, whole: int) -> Stored:
-    """A line of the table.
+    """Return a tensor from its table entry.
 
     Raises:
-        ValueError, KeyError, TypeError: it does not fit the file.
+        ValueError, KeyError, TypeError: the entry does not fit the file.
     """
     dtype, shape, (begin, end) = str(told["dtype"]), tuple(told["shape"]), told["data_offsets"]
     numbers = (begin, end, *shape)
@@ -121,7 +121,7 @@ def _stored(name: str, told: Mapping[str, Any], data: int, whole: int) -> Stored
 
 
 def _record(about: Any) -> dict[str, Any]:
-    """What `fit` noted about a training; nothing where it is spoiled."""
+    """Return the training record that `fit` wrote; empty if it is malformed."""
     try:
         record = json.loads(about["record"])
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -1,8 +1,8 @@
-"""Detours round forbidden calls: code that reaches one where the judge does not look.
+"""Find code that works around a forbidden call by reaching it where the judge does not look.
 
-The judge reads an answer's own cell and watches what the answer calls. Here all that an answer rests on is read, other
-cells too: for names made while it runs, for what torch keeps to itself, for code that runs where nothing is watched.
-Values decide, so a detour may have earned points; what it is for is for a person to judge.
+The judge reads an answer's own cell and watches the calls that the answer makes. This module reads all code that an
+answer depends on, other cells included. It looks for names built at run time, for torch's private parts, and for code
+that runs unwatched. The judge decides by values, so such code may have earned points; a person has to judge its intent.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from course.exercise.watch import forbidden_in_source, resolve
 from course.grading.report.statements import Statement, rests_on, unbound
 
 Noticed = tuple[str, str]
-"""What was noticed, and the line it stands in."""
+"""A description of what was noticed, and its line of code."""
 
 AS_CODE = frozenset({"exec", "eval", "compile"})
 RUNS_CELLS = frozenset({"run_cell", "run_cell_async", "run_code", "run_line_magic", "run_cell_magic", "ex", "ev"})
-"""Methods of IPython's that run text as code."""
+"""IPython's methods that run text as code."""
 
 UNWATCHED = ("torch.ops", "torch.jit", "torch.compile", "torch.export", "torch.fx")
-"""Where torch runs code below or beside the functions that are watched."""
+"""Modules in which torch runs code that bypasses the watched functions."""
 
 HARMLESS = frozenset({"__version__", "__name__", "__doc__", "__file__"})
 
@@ -34,29 +34,29 @@ HARMLESS = frozenset({"__version__", "__name__", "__doc__", "__file__"})
 def detours(
     written: Sequence[Statement], exercise: str, forbidden: Sequence[str], others: Iterable[str]
 ) -> Iterator[Noticed]:
-    """The detours in what a student wrote for an exercise, or let its answer rest on.
+    """Yield the workarounds in a student's answer to an exercise and in the code that it depends on.
 
     Args:
         written: the statements of the whole notebook.
-        forbidden: the calls that the exercise forbids; without any there is nothing to go round.
-        others: the names of the notebook's other exercises, whose answers are looked at by themselves.
+        forbidden: the calls that the exercise forbids; if there are none, nothing is yielded.
+        others: the names of the notebook's other exercises, whose answers are examined separately.
     """
     if not forbidden:
         return
     known = notebook_names(written)
     needed = rests_on(written, exercise, others)
-    if unbound(needed, written):  # a text that was run may have bound it
+    if unbound(needed, written):  # code run from a string may bind these names
         needed = [*needed, *(one for one in written if one not in needed and any(as_text(one, known)))]
     for statement in needed:
         if statement.own:
-            with suppress(RecursionError):  # it could be read where fewer calls were under way
+            with suppress(RecursionError):  # the code was parsed on a shallower call stack
                 reader = _Reader(statement, {**known, **aliases([statement.node], known)}, forbidden, exercise)
                 yield from reader.read()
                 yield from as_text(statement, known)
 
 
 def as_text(statement: Statement, known: Mapping[str, str]) -> Iterator[Noticed]:
-    """Where a statement runs text as code, or imports what a text names: nobody can tell what that is."""
+    """Yield each place where a statement runs a string as code or imports by a string, which cannot be analysed."""
     for node in ast.walk(statement.node):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
             if node.id == "__import__":
@@ -73,15 +73,15 @@ def as_text(statement: Statement, known: Mapping[str, str]) -> Iterator[Noticed]
 
 
 def notebook_names(written: Sequence[Statement]) -> dict[str, str]:
-    """What the names of a notebook stand for, outside its functions and classes."""
+    """Return the full names that a notebook's global names stand for, ignoring function and class bodies."""
     own = {node.name: "" for node in (one.node for one in written) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return {**own, **aliases(one.node for one in written if not isinstance(one.node, ast.FunctionDef | ast.ClassDef))}
 
 
 def aliases(nodes: Iterable[ast.AST], known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What names stand for, by imports and assignments: `{"F": "torch.nn.functional", "mine": ""}`.
+    """Return what names stand for, by imports and assignments: `{"F": "torch.nn.functional", "mine": ""}`.
 
-    Of what is somebody's own, nothing is known: it stands for an empty text.
+    An empty string stands for anything that the notebook defines itself.
     """
     found = dict(known or {})
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
@@ -101,7 +101,7 @@ def aliases(nodes: Iterable[ast.AST], known: Mapping[str, str] | None = None) ->
 
 
 def dotted(node: ast.AST, known: Mapping[str, str]) -> str:
-    """The full name that an expression spells, as in `torch.nn.functional.softmax`; empty if it spells none."""
+    """Return the full name that an expression spells, such as `torch.nn.functional.softmax`, or an empty string."""
     if isinstance(node, ast.Name):
         return known.get(node.id, "")
     if isinstance(node, ast.Attribute) and (owner := dotted(node.value, known)):
@@ -110,7 +110,7 @@ def dotted(node: ast.AST, known: Mapping[str, str]) -> str:
 
 
 def folded(node: ast.AST) -> str | None:
-    """The text that constants make: `"soft" + "max"`, `"xam"[::-1]`, `"".join([...])`; None of anything else."""
+    """Return the string that constants make, as in `"soft" + "max"`, `"xam"[::-1]`, `"".join([...])`, or None."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
@@ -132,7 +132,7 @@ def _joined(nodes: Sequence[ast.AST], between: str | None = "") -> str | None:
 
 
 class _Reader(ast.NodeVisitor):
-    """Collects in `found` what a statement reaches for."""
+    """A visitor that collects in `found` the workarounds in a statement."""
 
     def __init__(self, statement: Statement, known: Mapping[str, str], forbidden: Sequence[str], exercise: str) -> None:
         self.statement, self.known, self.forbidden = statement, known, forbidden
@@ -144,7 +144,7 @@ class _Reader(ast.NodeVisitor):
         self.found: list[Noticed] = []
 
     def read(self) -> list[Noticed]:
-        """All that is noticed, a line of code once."""
+        """Return all that is noticed, without duplicates."""
         self.visit(self.statement.node)
         told = {line for _, line in self.found}
         for name in forbidden_in_source(ast.unparse(self.statement.node), self.forbidden):
@@ -175,7 +175,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _picked(self, node: ast.Call, owner: str, name: str | None) -> None:
-        """`getattr(owner, name)`, of an owner that is nobody known or of a name that is made while it runs."""
+        """Note `getattr(owner, name)` if `owner` is torch's or `name` is forbidden; a run-time `name` is None."""
         if _is_torchs(owner):
             if name is None:
                 self._note(f"chooses an attribute of {owner} at run time", node)
@@ -202,7 +202,7 @@ class _Reader(ast.NodeVisitor):
         return thing is not None and any(thing is function for function in self.functions)
 
     def _seen(self, node: ast.AST) -> bool:
-        """Whether this is forbidden as it is written: then it is told by that name."""
+        """Whether the code names the forbidden call directly, so that `read` reports it under that name."""
         return bool(forbidden_in_source(ast.unparse(node), self.forbidden))
 
     def _note(self, what: str, node: ast.AST) -> None:
@@ -214,7 +214,7 @@ def _is_torchs(name: str) -> bool:
 
 
 def _found(name: str) -> Any:
-    """What a full name stands for, if it is there already: nothing is imported or made for asking."""
+    """Return the object of a full name if its module is loaded, else None; this imports and creates nothing."""
     first, *path = name.split(".")
     thing: Any = sys.modules.get(first)
     for part in path:

@@ -1,4 +1,4 @@
-"""Students who fall behind over a term: they handed in nothing twice, or their scores sink below the class."""
+"""Find students who fall behind over a term: they missed two topics, or their scores sink against the class."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from itertools import pairwise
 from course.grading.report.term import Taught
 
 MISSED = 2
-"""Topics without a submission that are worth a word with a student."""
+"""The number of topics without a submission from which a student is reported."""
 
 IN_A_ROW = 3
-"""So many graded topics in a row must each lie further below the class's median, or less far above it."""
+"""The number of consecutive graded topics in which a score must sink against the class's median each time."""
 
 FALL = 0.15
-"""By so much of the points they must have fallen in all."""
+"""The least total fall, as a share of the points."""
 
 
 @dataclass(frozen=True)
 class Behind:
-    """A student with the topics `missed`, and the shares of the points in topics that `fell`, if they did."""
+    """A student with the topics `missed`, and the last topics' shares of the points, if they `fell`."""
 
     student: str
     missed: tuple[str, ...]
@@ -28,7 +28,7 @@ class Behind:
 
 
 def falling_behind(term: Sequence[Taught]) -> list[Behind]:
-    """Who falls behind, those who missed most first."""
+    """Return the students who fall behind, sorted by the number of missed topics."""
     students = sorted({student for taught in term for student in (*taught.submitted, *taught.absent)})
     found = [Behind(student, _missed(term, student), _fell(term, student)) for student in students]
     return sorted((one for one in found if one.missed or one.fell), key=lambda one: (-len(one.missed), one.student))
@@ -40,7 +40,7 @@ def _missed(term: Sequence[Taught], student: str) -> tuple[str, ...]:
 
 
 def _fell(term: Sequence[Taught], student: str) -> tuple[tuple[str, float], ...]:
-    """The last topics, where each lies lower against the class than the one before it."""
+    """Return the last topics with the student's shares, if each is lower against the class than the one before."""
     shares = [(taught, taught.shares()[student]) for taught in term if student in taught.shares()][-IN_A_ROW:]
     against = [share - taught.median for taught, share in shares]
     sinks = all(later < earlier for earlier, later in pairwise(against))

@@ -1,4 +1,4 @@
-"""The report's pictures, as SVG that takes its colours from the page around it: light, dark and printed alike."""
+"""Draw the report's figures as SVG with the page's CSS colours, so that they work in light, dark and print."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BINS = 10
 
 
 def histogram(shares: Sequence[float]) -> Markup:
-    """How many got which share of the points, in tenths."""
+    """Return a histogram of students by share of the points, in tenths."""
     counts = [0] * BINS
     for share in shares:
         counts[min(BINS - 1, int(share * BINS + 1e-9))] += 1
@@ -38,7 +38,7 @@ def histogram(shares: Sequence[float]) -> Markup:
 
 
 def stacked(success: Success, width: int = 150, height: int = 14) -> Markup:
-    """One exercise as a bar: all points, some, none, not decided."""
+    """Return one exercise as a stacked bar: all points, some, none, not decided."""
     parts = (("good", success.full), ("part", success.some), ("bad", success.none), ("quiet", success.open))
     total = sum(count for _, count in parts) or 1
     x, drawn = 0.0, []
@@ -54,7 +54,7 @@ def stacked(success: Success, width: int = 150, height: int = 14) -> Markup:
 
 
 def effort(graded: Sequence[Graded], *, named: bool = True) -> Markup:
-    """A dot for every submission: seconds across, memory upwards; `named` ones say whose they are."""
+    """Return a scatter plot of submissions, memory over seconds; `named` adds the student to each dot."""
     slowest = _round_up(max((work.seconds for work in graded), default=1.0))
     largest = _round_up(max((work.memory / 2**20 for work in graded), default=1.0))
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -75,7 +75,7 @@ def effort(graded: Sequence[Graded], *, named: bool = True) -> Markup:
 
 
 def medians(topics: Sequence[tuple[str, Sequence[float]]]) -> Markup:
-    """The share of the points over a term: a line through each topic's median, and a bar over the middle half."""
+    """Return the share of the points over a term: a line through the medians, and each topic's interquartile range."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     places = [(index + 0.5) / len(topics) for index in range(len(topics))]
     parts = [_axis("topic", [(place, name) for place, (name, _) in zip(places, topics, strict=True)])]
@@ -114,6 +114,6 @@ def _figure(parts: Sequence[str], description: str) -> Markup:
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 4, 8, 10 times a power of ten: four equal parts of it have short names."""
+    """Return the next of 1, 2, 4, 8, 10 times a power of ten, so that its quarters have short labels."""
     power = 10.0 ** math.floor(math.log10(max(value, 1e-3)))
     return next(step * power for step in (1, 2, 4, 8, 10, 20) if step * power >= value)

@@ -1,4 +1,4 @@
-"""What there is to report about a class: collected from the gradebook, the graded notebooks and the submissions."""
+"""Collect a report's facts about a class from the gradebook, the graded notebooks and the submissions."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from course.source import parsed
 from course.syllabus import Item, Topic
 
 OTHER_CELLS = "cells of their own"
-"""What students added to a notebook beside their answers is compared under this name."""
+"""The name under which code that students added outside of answer cells is compared."""
 
 
 @dataclass(frozen=True)
 class Success:
-    """How an exercise went: how many got all, some and none of its points; `mean` is a share of them, if any.
+    """The results of an exercise: the numbers of students with all, some and none of its points, and the mean share.
 
-    Where `counts` is false it has no points, and nobody has all or none of them.
-    `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
-    and `grounds` the earlier exercises whose failing answers these rest on; `correct_given_prerequisite` those of them
-    that are right otherwise, `kept` those that get their points nevertheless, `waiting` those for a person to decide.
+    If `counts` is false, the exercise has no points and these numbers are zero.
+    `open` counts undecided answers, and `kinds` the verdicts of each kind that did not pass. The others count, by the
+    failing earlier exercise: `grounds` the answers that depend on it, `correct_given_prerequisite` those that are
+    otherwise right, `kept` those that keep their points, and `waiting` those that wait for a person.
     """
 
     item: Item
@@ -71,9 +71,9 @@ class Success:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a report tells. `absent` are students of the gradebook who handed in nothing.
+    """All facts of a report. `absent` are students of the gradebook who handed in nothing.
 
-    Of `withdrawn` the gradebook still has points, from work that was handed in and is there no more.
+    `withdrawn` are students whose submission was removed but whose points are still in the gradebook.
     """
 
     topic: Topic
@@ -87,12 +87,12 @@ class Findings:
 
     @property
     def scored(self) -> list[Graded]:
-        """Those with points in the gradebook."""
+        """Return the work of students with points in the gradebook."""
         return [work for work in self.graded if work.scores is not None and not work.reason]
 
     @property
     def unfinished(self) -> list[tuple[str, str]]:
-        """Who was not graded, or not wholly, and why."""
+        """Return the students who were not graded, or only in part, each with the reason."""
         told = [(work.student, work.reason) for work in self.graded if work.reason]
         for work in self.scored:
             faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
@@ -101,7 +101,7 @@ class Findings:
 
     @property
     def to_read(self) -> dict[str, list[str]]:
-        """Whose answers to each item wait for a person."""
+        """Return, for each item, the students whose answers wait for a person."""
         waiting: dict[str, list[str]] = defaultdict(list)
         for work in self.scored:
             assert work.scores is not None
@@ -111,22 +111,22 @@ class Findings:
         return dict(waiting)
 
     def shares(self) -> list[float]:
-        """Everybody's points as a share of those to be had."""
+        """Return each student's points as a share of the maximum."""
         scores = [work.scores for work in self.scored if work.scores is not None]
         return [min(1.0, score.score / score.points) if score.points else 0.0 for score in scores]
 
     def items(self) -> list[Item]:
-        """The items that were released, in the notebook's order, then an instructor's own cells."""
+        """Return the released items in the notebook's order, then the instructor's own cells."""
         known = {item.name: item for item in self.topic.items}
         return [known.get(name) or Item(name, 0, 0) for name in graded_cells(self.topic, self.scored)]
 
     def success(self) -> list[Success]:
-        """How each item went."""
+        """Return the results of each item."""
         return [success_of(item, self.scored) for item in self.items()]
 
 
 def collect(classroom: Classroom) -> Findings:
-    """Look at all that was handed in for a topic, and at what became of it.
+    """Collect the findings about all submissions of a topic and their results.
 
     Raises:
         Problem: nothing was handed in, or nothing of it is graded yet.
@@ -147,7 +147,7 @@ def collect(classroom: Classroom) -> Findings:
     forbidden = _forbidden(classroom.topic)
     noticed: list[Sign] = []
     for work in graded:
-        notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
+        notebook = notebooks[work.student] if work.scores is not None else None  # grading restores no others
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
     apart = one_of_each(classroom.topic, submissions)
@@ -166,7 +166,7 @@ def collect(classroom: Classroom) -> Findings:
 
 
 def became(classroom: Classroom, student: str, place: Path) -> Graded:
-    """What became of a submission: one whose files may not be read is told, and all others are in the report."""
+    """Return the result of a submission; unreadable files become its reason, so that the report goes on."""
     try:
         return _became(classroom, student, place)
     except OSError as error:
@@ -174,7 +174,7 @@ def became(classroom: Classroom, student: str, place: Path) -> Graded:
 
 
 def _became(classroom: Classroom, student: str, place: Path) -> Graded:
-    """What became of a submission, as far as files and gradebook tell."""
+    """Return the result of a submission from its files and the gradebook."""
     name = f"{classroom.topic.folder}.ipynb"
     done, last = classroom.autograded(student) / name, LastGrading(classroom, student)
     try:
@@ -193,22 +193,22 @@ def _became(classroom: Classroom, student: str, place: Path) -> Graded:
 
 
 def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task | str:
-    """The submission as it would be graded now, or why it is refused."""
+    """Return the task that would grade the submission now, or the reason why it is refused."""
     with quiet():
         try:
             return make_task(classroom, student, place)
-        except Exception as error:  # noqa: BLE001 - whatever a step of nbgrader's raises: the next grading says it, too
+        except Exception as error:  # noqa: BLE001 - nbgrader's steps may raise anything, and grading reports it
             return (str(error).strip() or type(error).__name__).splitlines()[-1]
 
 
 def _fault(classroom: Classroom, student: str) -> str:
-    """Why the grading machine could not grade a submission, from what it noted last."""
+    """Return why the grading machine failed on a submission, as recorded at the last execution, or an empty string."""
     fault = Timings.of(classroom.root, classroom.topic).fault(student)
     return f"the grading machine failed: {fault}" if fault else ""
 
 
 def _release(classroom: Classroom) -> NotebookNode:
-    """The notebook students were given, rendered anew where the released one is gone."""
+    """Return the released notebook, rendered again if its file is missing."""
     path = release_path(classroom.root, classroom.topic)
     if path.is_file():
         return nbformat.read(path, as_version=4)
@@ -217,7 +217,7 @@ def _release(classroom: Classroom) -> NotebookNode:
 
 
 def _forbidden(topic: Topic) -> dict[str, tuple[str, ...]]:
-    """What each exercise of a topic forbids."""
+    """Return the forbidden calls of each exercise of a topic."""
     from course.hidden import exercises
 
     return {exercise.name: exercise.forbidden for exercise in exercises(topic)}
@@ -233,9 +233,9 @@ def _given(release: NotebookNode) -> frozenset[str]:
 
 
 def answers_of(nb: NotebookNode, release: NotebookNode | None, given: frozenset[str]) -> dict[str, str]:
-    """What stands in the cells for answers, by exercise, and what was added in cells of their own.
+    """Return the sources of the answer cells by exercise, and of cells that the student added.
 
-    An answer whose cell lost its marks, as some editors save notebooks, is told by the name that it defines.
+    An answer cell whose metadata an editor dropped is recognised by the name that it defines.
     """
     answers: dict[str, str] = {}
     added: list[str] = []
@@ -257,7 +257,7 @@ def answers_of(nb: NotebookNode, release: NotebookNode | None, given: frozenset[
 
 
 def _defined(source: str, names: Collection[str]) -> dict[str, str]:
-    """Those of the names that a cell defines, each with the lines of its function or class; all lines, if it is one."""
+    """Return the source of each of `names` that a cell defines, which is the whole cell if it defines only one."""
     tree = parsed(source)
     nodes = [node for node in (tree.body if tree else ()) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     lines = source.splitlines()
@@ -266,7 +266,7 @@ def _defined(source: str, names: Collection[str]) -> dict[str, str]:
 
 
 def read_or_none(path: Path) -> NotebookNode | None:
-    """Read a submitted notebook; None where it is no plain file or no notebook."""
+    """Read a submitted notebook; return None if it is no plain file or no notebook."""
     try:
         if path.is_symlink() or not path.is_file():
             return None
@@ -275,12 +275,12 @@ def read_or_none(path: Path) -> NotebookNode | None:
             notebook = to_notebook(read_document(path))
             mend_line_ends(notebook)
             return notebook
-    except Exception:  # noqa: BLE001 - nbformat relies in many places on what it only then looks at
+    except Exception:  # noqa: BLE001 - nbformat fails in many ways on malformed notebooks
         return None
 
 
 def success_of(item: Item, scored: Sequence[Graded]) -> Success:
-    """Count how an exercise went in the works that have a score."""
+    """Count the results of an exercise over all work that has a score."""
     full = some = none = undecided = 0
     counts = any(work.scores and work.scores.maxima.get(item.name) for work in scored)
     shares: list[float] = []

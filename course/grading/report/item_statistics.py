@@ -1,4 +1,4 @@
-"""How hard each graded item was, whether it tells strong work from weak, and what to do about the worst."""
+"""Compute each graded item's difficulty and discrimination, and advise what to do about the worst items."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from course.grading.report.term import Taught, share_of
 
 ENOUGH = 8
-"""Students below which these numbers say nothing."""
+"""The number of students below which these statistics mean nothing."""
 
 EASY, HARD = 0.95, 0.3
-"""Mean shares of the points above and below which an item is called easy or hard."""
+"""The mean shares of the points above which an item is easy and below which it is hard."""
 
 NEGATIVE, WEAK = -0.1, 0.2
-"""A discrimination below the first is the wrong way round, by more than chance. Below the second one,
-an item hardly tells strong work from weak, by the usual rule of test theory.
+"""The discrimination below which an item counts as negative, by more than chance, and below which it is weak, by the
+usual rule of test theory.
 """
 
 ADVICE: dict[tuple[str, bool], str] = {
@@ -44,7 +44,7 @@ ADVICE: dict[tuple[str, bool], str] = {
         "It hardly tells strong work from weak. Write down what earns each point, and grade five answers again by that."
     ),
 }
-"""What to do about an item that discriminates the wrong way round, is hard, or discriminates weakly, by who grades."""
+"""The advice on an item with negative or weak discrimination, or a hard one; the flag says that a person grades it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ItemStatistics:
     """A graded item of a topic.
 
     `difficulty` is the mean share of its points. `discrimination` is the correlation of these shares with those of the
-    topic's other items, and None where one of them is the same for all. A person grades it `by_hand`, or tests do.
+    topic's other items, or None if either is constant. `by_hand` says that a person grades it, not tests.
     """
 
     topic: str
@@ -64,7 +64,7 @@ class ItemStatistics:
 
     @property
     def advice(self) -> str:
-        """What to do about it, or nothing."""
+        """Return what to do about the item, or an empty string."""
         if self.students < ENOUGH:
             return ""
         if self.discrimination is not None and self.discrimination < NEGATIVE:
@@ -77,24 +77,24 @@ class ItemStatistics:
 
     @property
     def badness(self) -> tuple[int, float]:
-        """The lower, the worse: a negative discrimination, then a hard item, then a weak discrimination."""
+        """Return a sort key, worst first: a negative discrimination, then a hard item, then a weak discrimination."""
         if self.discrimination is not None and self.discrimination < NEGATIVE:
             return 0, self.discrimination
         return (1, self.difficulty) if self.difficulty < HARD else (2, self.discrimination or 0.0)
 
 
 def statistics_of(term: Sequence[Taught]) -> list[ItemStatistics]:
-    """The numbers of every graded item, in the order of the course."""
+    """Return the statistics of every graded item, in the order of the course."""
     return [one for taught in term for name in _items(taught) if (one := _of_item(taught, name)) is not None]
 
 
 def worst(items: Sequence[ItemStatistics], most: int = 2) -> list[ItemStatistics]:
-    """The items that most need something done about them."""
+    """Return the `most` worst items that have advice."""
     return sorted((one for one in items if one.advice), key=lambda one: one.badness)[:most]
 
 
 def _items(taught: Taught) -> list[str]:
-    """The items in the order of the syllabus, then an instructor's own cells."""
+    """Return the items in the order of the syllabus, then the instructor's own cells."""
     released = dict.fromkeys(name for work in taught.graded.values() if work.scores for name in work.scores.maxima)
     known = [item.name for item in taught.topic.items if item.name in released]
     return [*known, *(name for name in released if name not in known)]
@@ -117,8 +117,8 @@ def _of_item(taught: Taught, name: str) -> ItemStatistics | None:
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The correlation of two columns, or None where one of them does not vary."""
+    """Return the correlation of two columns, or None if one of them is constant."""
     try:
         return statistics.correlation(*zip(*pairs, strict=True))
-    except (statistics.StatisticsError, TypeError):  # too few, or all the same
+    except (statistics.StatisticsError, TypeError):  # too few values, or a constant column
         return None

@@ -1,4 +1,4 @@
-"""The report on a class as one HTML page."""
+"""Render the report on a class as one HTML page."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from course.grading.report.tampering import Sign
 from course.grading.report.template import fill
 
 SLOWEST = 10
-"""So many of the slowest and of the largest submissions are named."""
+"""The number of slowest submissions in the table."""
 
 LONGEST = 80
-"""Lines of an answer that are shown beside another's."""
+"""The most lines of an answer that are shown beside another student's."""
 
 PLAIN = ("⧖", "∞")
-"""A sign that terminals have and many fonts of browsers do not, and one that all have."""
+"""A sign that many browser fonts lack, and its replacement."""
 
 
 def render(findings: Findings, made: datetime.datetime, *, names: bool = True) -> str:
-    """The page. `made` is the time it tells; without `names` it says nothing of single students."""
+    """Return the page, dated `made`; without `names` it shows no single student."""
     said = effort(findings.scored, named=names)
     return fill("page.html.j2", **_facts(findings), names=names, made=f"{made:%d %B %Y, %H:%M}", effort=said)
 
@@ -60,7 +60,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
 
 
 def _by_student(findings: Findings) -> list[tuple[str, list[tuple[str, str, list[Sign]]]]]:
-    """The signs of each student, by exercise, with what that earned; those of no exercise come last."""
+    """Return each student's signs by exercise, with the points earned; signs of no exercise come last."""
     scores = {work.student: work.scores for work in findings.scored}
     noticed: dict[str, dict[str, list[Sign]]] = {}
     for sign in findings.signs:
@@ -86,7 +86,7 @@ def _earned(scores: Scores | None, exercise: str) -> str:
 
 
 def _closest(pair: Pair, findings: Findings) -> tuple[str, str, str]:
-    """The exercise in which two are most alike, the longer the better, and what each of them wrote."""
+    """Return the exercise with the highest similarity weighted by length, and both students' answers."""
     weight = {name: share * len(findings.answers[pair.first][name]) for name, share in pair.by_exercise.items()}
     name = max(weight, key=lambda one: (weight[one], one))
     return name, _cut(findings.answers[pair.first][name]), _cut(findings.answers[pair.second][name])

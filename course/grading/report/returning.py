@@ -1,4 +1,4 @@
-"""Misconceptions that return from topic to topic: other exercises and other names, and the same idea behind them."""
+"""Find misconceptions that return in several topics, in other exercises and under other names."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ IDEAS: dict[str, str] = {
     "a bias that is forgotten or added": r"bias",
     "an order that is turned round": r"revers|exchanged|inverted|swapped|backwards",
 }
-"""An idea, and what the names of its misconceptions hold; of several ideas the first counts."""
+"""A regular expression for the misconception names of each idea; the first idea that matches counts."""
 
 
 @dataclass(frozen=True)
 class Returning:
     """An idea that is misunderstood in several topics.
 
-    `by_topic` counts the students by topic, `names` are the misconceptions, and `again` the students who show it in
-    more than one topic.
+    `by_topic` counts the students by topic, `names` are the misconceptions, and `again` are the students who show the
+    idea in more than one topic.
     """
 
     idea: str
@@ -38,7 +38,7 @@ class Returning:
 
 
 def returning(term: Sequence[Taught]) -> list[Returning]:
-    """The ideas misunderstood in more than one topic, those first that most students show again."""
+    """Return the ideas misunderstood in several topics, sorted by the number of students who repeat them."""
     who: dict[str, dict[str, set[str]]] = {}
     names: dict[str, set[str]] = {}
     for taught in term:
@@ -67,13 +67,13 @@ def _again(topics: Sequence[set[str]]) -> tuple[str, ...]:
 
 
 def idea_of(misconception: str) -> str:
-    """The idea behind a misconception's name, or the name itself."""
+    """Return the idea behind a misconception's name, or the name itself."""
     name = _snake(misconception)
     return next((idea for idea, words in IDEAS.items() if re.search(words, name)), spoken(misconception))
 
 
 def spoken(misconception: str) -> str:
-    """A misconception's name as words."""
+    """Return a misconception's name as words."""
     return _snake(misconception).replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""A notebook's code, statement by statement: whose it is, what it binds and uses, and what an answer rests on."""
+"""Split a notebook's code into statements, with their author and names, and find those that an answer depends on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.source import UNREADABLE, parsed
 
 COURSE_OWN = frozenset({"check", "fit", "hint", "progress", "load"})
-"""What notebooks import from the course, and nobody needs to define anew."""
+"""The names that notebooks import from the course, which no answer needs to redefine."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a cell. `own` says that the student wrote the cell, `of` whose answer or check it holds."""
+    """One statement of a cell. `own` says that the student wrote the cell, `of` names the exercise of its cell."""
 
     node: ast.stmt
     source: str
@@ -30,13 +30,13 @@ class Statement:
     uses: frozenset[str]
 
     def line(self, node: ast.AST) -> str:
-        """The line of the cell that a part of the statement stands in."""
+        """Return the source line of `node`, a part of the statement."""
         lines, number = self.source.splitlines(), getattr(node, "lineno", 1)
         return lines[number - 1].strip()[:160] if number <= len(lines) else ""
 
 
 def statements(notebook: NotebookNode, locked: Mapping[str, str], given: frozenset[str]) -> list[Statement]:
-    """The statements of a notebook that can be read, in order; locked cells as they were given out."""
+    """Return the statements of a notebook that can be parsed, in order, with the released source of locked cells."""
     found = []
     for cell in notebook.cells:
         if cell.get("cell_type") != "code":
@@ -53,7 +53,7 @@ def statements(notebook: NotebookNode, locked: Mapping[str, str], given: frozens
 
 
 def rests_on(written: Sequence[Statement], exercise: str, others: Iterable[str]) -> list[Statement]:
-    """The statements that the answer to an exercise needs, wherever they stand, down to the `others`' answers."""
+    """Return the statements of any cell that the answer to an exercise depends on, without the answers to `others`."""
     binding: dict[str, list[Statement]] = defaultdict(list)
     for statement in written:
         for name in statement.binds:
@@ -70,7 +70,7 @@ def rests_on(written: Sequence[Statement], exercise: str, others: Iterable[str])
 
 
 def unbound(needed: Iterable[Statement], written: Iterable[Statement]) -> set[str]:
-    """The names that some statements use and nothing that is written binds."""
+    """Return the names that the `needed` statements use and that no statement of `written` binds."""
     used = set().union(*(statement.uses for statement in needed))
     return used.difference(
         vars(builtins), COURSE_OWN, ("get_ipython", "display"), *(statement.binds for statement in written)
@@ -78,9 +78,9 @@ def unbound(needed: Iterable[Statement], written: Iterable[Statement]) -> set[st
 
 
 def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The notebook's names that a statement binds or changes, and those that it uses, in functions' bodies, too.
+    """Return the notebook's names that a statement binds or changes, and those it uses, function bodies included.
 
-    None of a statement that is nested too deeply to be written out: whatever else reads it would fail alike.
+    None stands for a statement that is nested too deeply to unparse, because other readers would fail, too.
     """
     try:
         table = symtable.symtable(ast.unparse(node), "cell", "exec")
@@ -100,20 +100,20 @@ def _used(table: symtable.SymbolTable) -> set[str]:
 
 
 def imported(node: ast.stmt) -> set[str]:
-    """The names that a statement binds by importing."""
+    """Return the names that a statement binds by importing."""
     imports = (inner for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom))
     return {alias.asname or alias.name.partition(".")[0] for one in imports for alias in one.names}
 
 
 def targets(node: ast.AST) -> list[ast.expr]:
-    """Where an assignment writes to."""
+    """Return the targets of an assignment; none for other nodes."""
     if isinstance(node, ast.Assign):
         return node.targets
     return [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else []
 
 
 def _root(node: ast.expr) -> str:
-    """The name that `a.b[c]` begins with."""
+    """Return the name that an expression such as `a.b[c]` begins with, or an empty string."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

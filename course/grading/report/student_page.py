@@ -1,4 +1,4 @@
-"""One student's work on a topic as a page for the instructor: every check, its verdict, and what the answer gave."""
+"""Render one student's work on a topic as a page for the instructor: every check, its verdict, and its points."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from course.judge.verdict import CaseResult, Verdict
 from course.syllabus import Topic
 
 CHANGED = 0.005
-"""A difference in points that is no rounding."""
+"""The difference in points above which it is not just rounding."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A graded cell: its points in the gradebook, None where nobody has decided, and why they are what they are."""
+    """A graded cell: its points in the gradebook, None while undecided, and sentences that explain them."""
 
     name: str
     score: float | None
@@ -35,30 +35,30 @@ class Cell:
     verdict: Verdict | None
     told: tuple[str, ...]
     comment: str = ""
-    """What a person wrote about it."""
+    """The grader's manual comment."""
 
     @property
     def is_full(self) -> bool:
-        """Whether it has all its points."""
+        """Whether the cell has all its points."""
         return self.score is not None and self.score >= self.most
 
     @property
     def is_explained(self) -> bool:
-        """Whether a check fails or a person wrote a comment, so that there is something to read about it."""
+        """Whether a check fails or a person wrote a comment, so that the cell needs an explanation."""
         return bool(self.comment) or (self.verdict is not None and self.verdict.kind != "passed")
 
     @property
     def is_weighted(self) -> bool:
-        """Whether some of its checks weigh more than others."""
+        """Whether some of the cell's checks weigh more than others."""
         return len({case.weight for case, _, _ in self.cases()}) > 1
 
     @property
     def headline(self) -> str:
-        """The judge's verdict in a few words."""
+        """Return the judge's verdict in a few words."""
         return headline(self.verdict) if self.verdict else ""
 
     def cases(self) -> list[tuple[CaseResult, str, str]]:
-        """Every check with a word on how it went, and the tone to say it in."""
+        """Return every check with its result in words and the result's CSS class."""
         if self.verdict is None:
             return []
         ran = [(case, *_how_it_went(case)) for case in self.verdict.cases]
@@ -72,10 +72,10 @@ def _how_it_went(case: CaseResult) -> tuple[str, str]:
 
 
 def work_of(classroom: Classroom, student: str) -> Graded:
-    """The graded work of a student.
+    """Return the graded work of a student.
 
     Raises:
-        Problem: there is none.
+        Problem: the student has no submission, or it is not graded.
     """
     name, submissions = classroom.topic.folder, classroom.handed_in.submissions()
     if student not in submissions:
@@ -91,7 +91,7 @@ def work_of(classroom: Classroom, student: str) -> Graded:
 
 
 def _called(name: str, classroom: Classroom, students: Iterable[str]) -> list[str]:
-    """The ids of those `students` whom the class list calls by this name."""
+    """Return the ids of those `students` whose full name in the class list is `name`."""
     people = {person.id: person.about for person in known_people(classroom.coursedir().db_url)}
     full = {one: f"{about.get('first_name')} {about.get('last_name')}" for one, about in people.items()}
     return [one for one in students if one in full and full[one].casefold() == name.casefold()]
@@ -100,7 +100,7 @@ def _called(name: str, classroom: Classroom, students: Iterable[str]) -> list[st
 def render(
     topic: Topic, work: Graded, made: datetime.datetime, comments: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """The page. `made` is the time it tells, and `comments` are what a person wrote, by the names of the cells."""
+    """Return the page, dated `made`; `comments` are the manual comments by cell name."""
     assert work.scores is not None
     cells = [
         replace(cell_of(name, work.scores, work.verdicts.get(name)), comment=comments.get(name, ""))
@@ -112,7 +112,7 @@ def render(
 
 
 def cell_of(name: str, scores: Scores, verdict: Verdict | None) -> Cell:
-    """A cell with its points in the gradebook, and sentences on how they came about."""
+    """Return a cell with its points in the gradebook and sentences that explain them."""
     return Cell(name, scores.cells[name], scores.maxima[name], verdict, tuple(_told(name, scores, verdict)))
 
 

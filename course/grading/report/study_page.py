@@ -1,4 +1,4 @@
-"""`course progress --page`: what somebody did who learns alone, as a page to show. Nobody signs it, and it says so."""
+"""`course progress --page`: render a self-learner's progress as a page, which says that nobody has certified it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from course.notebook.standing import (
 from course.syllabus import OUTLINE, SOURCE, TOPICS, Item, Topic
 
 TIMES = ("passed_at", "predicted_at", "met_at")
-"""The times that are kept of exercises, predictions and questions."""
+"""The recorded times of exercises, predictions and questions."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """An exercise or a written question: its name, how it stands, its points, and when it first passed."""
+    """An exercise or a written question: its name, its state, its points, and the date of its first pass."""
 
     name: str
     mark: str
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A notebook that was begun: its topic, its standing, and lines on what was done there and when."""
+    """A notebook that was begun: its topic, its standing, and rows on its exercises with dates."""
 
     topic: Topic
     standing: Standing
@@ -52,17 +52,17 @@ class Chapter:
 
     @property
     def share(self) -> int:
-        """The percentage of its exercises that pass."""
+        """Return the percentage of the notebook's exercises that pass."""
         return round(100 * self.standing.passed / max(self.standing.of, 1))
 
     @property
     def days(self) -> str:
-        """The days from the first time that was kept to the last; empty where none was."""
+        """Return the first and last recorded day, or an empty string if there is none."""
         return _days(self.times)
 
     @property
     def graded(self) -> str:
-        """The day on which it was graded; empty where it was not, or no time was kept."""
+        """Return the day of grading, or an empty string if the notebook is not graded or no time is recorded."""
         at = self.standing.grade.at if self.standing.grade else None
         return date(at) if at else ""
 
@@ -71,7 +71,7 @@ def write_page(home: Path, to: Path) -> Path:
     """Write the page on the notebooks in `home`, and return its path.
 
     Raises:
-        Problem: nothing was done there yet, or the file cannot be written.
+        Problem: nothing was done in `home` yet, or the file cannot be written.
     """
     page = render(home, datetime.datetime.now().astimezone())
     try:
@@ -82,7 +82,7 @@ def write_page(home: Path, to: Path) -> Path:
 
 
 def render(home: Path, made: datetime.datetime) -> str:
-    """The page. `made` is the time it tells.
+    """Return the page, dated `made`.
 
     Raises:
         Problem: nothing was done in `home` yet.

@@ -1,10 +1,10 @@
-"""Find code in a submission that is worth a second look.
+"""Find code in a submission that deserves a second look.
 
-That is edited tests, forbidden calls and detours round them, code that reaches for the grader, and weights that are
-read from a file or written out.
+This covers edited tests, forbidden calls and ways around them, code that tries to reach the grader, and weights that
+are read from a file or written as literals.
 
-Verdicts are made outside the student's process, so tampering earns nothing; a detour or weights from elsewhere may.
-Most of it is innocent; all of it is for a person to judge.
+Verdicts are made outside the student's process, so tampering earns nothing, but working around a forbidden call or
+copying weights may. Most findings are innocent, and a person has to judge all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REACHING = {
     "signal": "handles signals",
     "pickle": "reads or writes pickles",
 }
-"""Modules that no answer needs, and what they are for."""
+"""Modules that no answer needs, with their use."""
 
 CALLS = {
     "os._exit": "ends the process",
@@ -49,10 +49,10 @@ CALLS = {
     "sys.modules": "looks at loaded modules",
     "sys._getframe": "looks at its callers",
 }
-"""Names that no answer needs, and what they are for."""
+"""Names that no answer needs, with their use."""
 
 PLACES = ("/proc", "/etc", "/root", "/home", "/autograder", "course/hidden", "course/reference", "gradebook.db")
-"""Paths no answer needs."""
+"""Paths that no answer needs."""
 
 FROM_FILES = frozenset({
     "torch.load", "torch.from_file", "torch.hub.load", "torch.hub.load_state_dict_from_url",
@@ -60,21 +60,21 @@ FROM_FILES = frozenset({
     "safetensors.numpy.load_file", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "numpy.memmap",
     "joblib.load",
 })  # fmt: skip
-"""Functions that read weights from somewhere; what `fit` keeps, it loads itself."""
+"""Functions that read weights from a file; no answer needs them, because `fit` loads its own checkpoints."""
 
 MOST_NUMBERS = 200
-"""Numbers in one statement: of the course's solutions, alternatives and mutants, none has more than 30."""
+"""The most number literals in one statement: the course's solutions, alternatives and mutants have at most 30."""
 
 LONGEST_WORD = 1000
-"""Characters of a text without a blank: weights in base64 have thousands."""
+"""The most characters of a string without whitespace: weights in base64 have thousands."""
 
 PATCHED = frozenset({"torch", "course", "builtins", "nn", "F", "math", "np", "numpy"})
-"""Modules whose functions nobody needs to replace."""
+"""Modules whose functions no answer needs to replace."""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """Something noticed in a student's submission: what, in which exercise's answer, and the line it stands in."""
+    """A finding in a student's submission: its description, its line of code, and the exercise of its cell."""
 
     student: str
     what: str
@@ -90,13 +90,13 @@ def signs(
     verdicts: Mapping[str, Verdict],
     forbidden: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[Sign]:
-    """What is worth a second look in the code of one submission.
+    """Yield the findings in the code of one submission that deserve a second look.
 
     Args:
-        notebook: as it was handed in, or None where it cannot be read.
+        notebook: the notebook as submitted, or None if it cannot be read.
         locked: the sources of the released notebook's locked cells, by id.
         given: the sources of its other code cells.
-        verdicts: what the judge said, by exercise.
+        verdicts: the judge's verdicts by exercise.
         forbidden: the calls that each exercise forbids.
     """
     for verdict in verdicts.values():
@@ -123,7 +123,7 @@ def signs(
 
 
 def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> Iterator[Sign]:
-    """Locked cells that were changed, deleted or tagged; grading had put them right before it ran anything."""
+    """Yield findings on locked cells that were changed, deleted or tagged, which grading restored before execution."""
     found = {grade_id(cell): cell for cell in notebook.cells}
     changed = [
         name for name, source in locked.items() if name in found and found[name].source.strip() != source.strip()
@@ -138,12 +138,12 @@ def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> 
 
 
 def _reaching(statement: Statement, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What a statement reaches for, with the line."""
+    """Yield suspicious code in a statement, each with its line."""
     yield from as_text(statement, known)
     for name in sorted(statement.binds & COURSE_OWN - imported(statement.node)):
         yield f"defines {name} anew", statement.line(statement.node)
     for node in ast.walk(statement.node):
-        with suppress(RecursionError):  # it could be read where fewer calls were under way
+        with suppress(RecursionError):  # the code was parsed on a shallower call stack
             for what in _of(node, known):
                 yield what, statement.line(node)
     if (count := sum(1 for _ in _numbers(statement.node))) > MOST_NUMBERS:
@@ -188,7 +188,7 @@ def _numbers(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 def _replaced(node: ast.AST) -> Iterator[str]:
-    """Functions of a library that are replaced."""
+    """Yield the functions of a library that an assignment replaces."""
     for target in targets(node):
         if isinstance(target, ast.Attribute) and (name := ast.unparse(target)).partition(".")[0] in PATCHED:
             yield f"replaces {name}"

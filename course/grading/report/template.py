@@ -1,4 +1,4 @@
-"""Pages that need nothing from anywhere, from templates beside this module; all that came from students is escaped."""
+"""Fill the HTML templates beside this module; the pages load no other files, and text from students is escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.judge.report import sentence
 
 
 def fill(template: str, **facts: Any) -> str:
-    """The page that a template makes of facts."""
+    """Return the page that a template makes of `facts`."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -28,5 +28,5 @@ def fill(template: str, **facts: Any) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A name that may be broken after its underscores."""
+    """Return a name that may break across lines after its underscores."""
     return Markup("_<wbr>").join(name.split("_"))

@@ -1,4 +1,4 @@
-"""What a class did in all its topics so far, collected for `course report` without a topic."""
+"""Collect a class's results in all topics so far, for `course report` without a topic."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from course.syllabus import TOPICS, Topic
 
 @dataclass(frozen=True)
 class Taught:
-    """A topic of which something is graded.
+    """A topic that has graded work.
 
-    `graded` are the works with points by student, `submitted` all who handed in, and `absent` those who did not,
-    though it was due. Somebody whose extension has not run out is not absent.
+    `graded` is the work with points by student, `submitted` are all students with a submission, and `absent` those
+    without one although the topic was due for them, extensions considered.
     """
 
     topic: Topic
@@ -32,18 +32,18 @@ class Taught:
     absent: frozenset[str]
 
     def shares(self) -> dict[str, float]:
-        """Each student's share of the points that are decided."""
+        """Return each student's share of the points that are decided."""
         found = {student: share_of(work.scores) for student, work in self.graded.items()}
         return {student: share for student, share in found.items() if share is not None}
 
     @property
     def median(self) -> float:
-        """The middle of these shares."""
+        """Return the median of the students' shares."""
         return statistics.median(self.shares().values() or [0.0])
 
 
 def share_of(scores: Scores | None, without: str = "") -> float | None:
-    """The share of the points of all decided cells but one; None where nothing is decided."""
+    """Return the share of the points of all decided cells except `without`; None if nothing is decided."""
     if scores is None:
         return None
     decided = {
@@ -56,10 +56,10 @@ def share_of(scores: Scores | None, without: str = "") -> float | None:
 
 
 def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = TOPICS) -> tuple[Taught, ...]:
-    """Look at everything that is graded in a course.
+    """Collect everything that is graded in a course.
 
     Raises:
-        Problem: nothing is.
+        Problem: nothing is graded.
     """
     database = load_config(root).CourseDirectory.db_url
     people, scores = read_class(database, [topic.folder for topic in topics])
@@ -86,6 +86,6 @@ def _taught(classroom: Classroom, students: frozenset[str], recorded: ClassScore
 
 
 def _is_due(topic: Topic, student: str, now: datetime.datetime) -> bool:
-    """Whether a student had to hand the topic in by now, extensions counted."""
+    """Whether the topic is due for a student by now, extensions considered."""
     due = extended_due(topic).get(student, topic.due)
     return due is None or due <= now

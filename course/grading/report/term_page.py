@@ -1,4 +1,4 @@
-"""The report on a term as one HTML page, without names unless asked for."""
+"""Render the report on a term as one HTML page, by default without names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.grading.report.term import Taught
 
 
 def render(term: Sequence[Taught], made: datetime.datetime, *, names: bool = False) -> str:
-    """The page. `made` is the time it tells; `names` says who falls behind, and who repeats a misconception."""
+    """Return the page, dated `made`; `names` shows who falls behind and who repeats a misconception."""
     behind, items = falling_behind(term), statistics_of(term)
     decided = [(taught.topic.folder[:2], list(taught.shares().values())) for taught in term if taught.shares()]
     return fill(

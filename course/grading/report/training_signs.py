@@ -1,7 +1,7 @@
-"""Signs that `fit` did not train a model that earned points.
+"""Find signs that `fit` did not train a model that earned points.
 
-Where the weights are found was noted while grading; the record of the training stands in the checkpoint, which is a
-student's file: it can be made up, but rarely is it made up well.
+Grading noted where the weights came from. The training record is in the checkpoint, a student's file that can be
+forged, but rarely without contradictions.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ ORIGINS = {
     "replaced": "the checkpoint handed in does not fit the model, or was replaced, so the weights written "
     "during grading were judged",
 }
-"""What is said of where a model's weights come from; of the other origins there is nothing to say."""
+"""The messages about suspicious origins of a model's weights; other origins are normal."""
 
 FASTEST = 1e-4
-"""Seconds that a step of training takes at the very least: PyTorch needs more for its own calls alone."""
+"""The fewest seconds that a training step can take, because PyTorch's calls alone take longer."""
 
 MORE = 1.1
-"""As many times its budget a training may have seen: the last batch goes over it, and a budget may have changed."""
+"""The accepted ratio of examples to budget: the last batch may exceed the budget, and a budget may have changed."""
 
 FALLEN = 0.95
-"""A loss that ends above so much of what it began with has not fallen: in the four tasks measured it halves."""
+"""The ratio of last to first loss below which a loss has fallen: in the four tasks measured it halves."""
 
 
 def training_signs(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
-    """What is worth a second look about the trained models of one submission.
+    """Yield signs about the trained models of one submission that deserve a second look.
 
     Args:
-        work: what became of it.
-        folder: what was handed in.
-        notebook: the one in it, or None where it cannot be read.
+        work: the submission's result.
+        folder: the submitted folder.
+        notebook: the submitted notebook, or None if it cannot be read.
         items: the topic's exercises.
     """
     for item in items:
@@ -87,7 +87,7 @@ def _of_record(checkpoint: Checkpoint, name: str, budget: Budget) -> Iterator[st
 
 
 def _of_code(checkpoint: Checkpoint, notebook: NotebookNode) -> Iterator[str]:
-    """Whether the code a model was trained with is that of the notebook, which only the same Python can tell."""
+    """Yield a sign if a model was trained with other code than the notebook's; skip notebooks of another Python."""
     version = str(notebook.metadata.get("language_info", {}).get("version", "")).split(".")[:2]
     if version != [str(part) for part in sys.version_info[:2]]:
         return

@@ -1,4 +1,4 @@
-"""Class lists: `course roster FILE` tells the gradebook who is in the class."""
+"""`course roster FILE`: update the gradebook's students from a class list."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from course.grading.gradebook.students import MOST_TOLD, Changes, some, update_s
 
 
 def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple[list[str], list[str]]:
-    """Bring the gradebook up to date by the class list at `path`; returns what changed, and what to look at.
+    """Update the gradebook from the class list at `path`; returns lines on the changes, and notes to check.
 
-    All of it is written or, after an error, nothing. With `id_column`, that column has the students' ids.
+    All changes are written in one transaction. With `id_column`, that column has the students' ids.
 
     Raises:
-        Problem: the file cannot be read, or does not say who is in the class.
+        Problem: the file cannot be read, or is no class list.
     """
     from course.grading.nbgrader_bridge.config_file import load_config
     from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_transaction
@@ -41,7 +41,7 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
 
 
 def _told(changes: Changes, path: Path, id_column: str) -> Iterator[str]:
-    """What a class list changed, in a few lines."""
+    """Yield lines on the changes that a class list made."""
     counts = f"{len(changes.added)} added, {len(changes.updated)} updated, {changes.same} unchanged"
     others = f", but for {len(changes.renamed)} who keep those of the gradebook" if changes.renamed else ""
     yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}{others}"

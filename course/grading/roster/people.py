@@ -1,4 +1,4 @@
-"""Who is in a class list: the students of a table that Canvas, Moodle or a person made, each with an id."""
+"""Read the students of a class list from Canvas, from Moodle or made by hand, each with an id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELDS = {
     "email": ("email", "emailaddress", "emailadresse", "mail"),
     "lms_user_id": ("lmsuserid",),
 }
-"""nbgrader's fields, and what tables call them, without blanks, capitals and signs."""
+"""The column names for each of nbgrader's fields, in lower case and without spaces and punctuation."""
 
 FULL_NAMES = ("student", "fullname", "vollständigername", "studentname", "name")
 
@@ -30,15 +30,15 @@ MOODLE_IDS = ("username", "anmeldename", "idnumber", "idnummer", *FIELDS["email"
 PLAIN_IDS = ("id", "username", "login", "loginid", "userid", "studentid", *CANVAS_IDS, *MOODLE_IDS)
 
 EXACT = ("id",)
-"""nbgrader's own column, whose values stay as they are; elsewhere the part of an email before its @ is the id."""
+"""nbgrader's own column, whose values stay unchanged; in others, the id is the part of an email before its @."""
 
 TEST_STUDENTS = ("student, test", "test student")
-"""Whom Canvas adds to each course, to try things."""
+"""The names of the test student that Canvas adds to each course."""
 
 
 @dataclass(frozen=True)
 class ClassList:
-    """The `people` of a table, whose ids stand in its column `id_column`, and what to say about them."""
+    """The `people` of a table, the column that has their ids, and notes for the instructor."""
 
     people: tuple[Person, ...]
     id_column: str
@@ -46,15 +46,15 @@ class ClassList:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every id stands in the table as it is, and none is the part of an email before its @."""
+        """Whether every id is a whole table cell, and none is only the part of an email before its @."""
         return all(len(person.ids) == 1 for person in self.people)
 
 
 def read_people(table: Table, id_column: str | None = None) -> ClassList:
-    """The students of a table; with `id_column`, that column has the ids.
+    """Return the students of a table; with `id_column`, that column has the ids.
 
     Raises:
-        Problem: it names nobody, or a student has no id, one that names no folder, or that of another one.
+        Problem: the table has no student, or an id is missing, no valid folder name, or used by two students.
     """
     called = {_plain(column): column for column in table.columns}
     is_canvas = _is_canvas(table)
@@ -72,7 +72,7 @@ def read_people(table: Table, id_column: str | None = None) -> ClassList:
 
 
 def _people(table: Table, called: dict[str, str], column: str, is_canvas: bool) -> Iterator[tuple[Person, int]]:
-    """Everybody, with the line of the file."""
+    """Yield every person with the line number in the file."""
     ids = [_trimmed(row[column]) for row in table.rows]
     short = {one: _short(one, column) for one in set(ids)}
     shared = {name for name, count in Counter(short.values()).items() if count > 1}
@@ -86,7 +86,7 @@ def _people(table: Table, called: dict[str, str], column: str, is_canvas: bool) 
 
 
 def _about(row: Row, called: dict[str, str]) -> dict[str, str]:
-    """What a row says of a student, by nbgrader's names."""
+    """Return a row's facts about a student by nbgrader's field names."""
     about = {}
     for field, names in FIELDS.items():
         if found := [called[name] for name in names if name in called]:
@@ -98,7 +98,7 @@ def _about(row: Row, called: dict[str, str]) -> dict[str, str]:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """First and last name of a full one: `Lovelace, Ada`, or `Ada Lovelace`, whose last word is the last name."""
+    """Split a full name, `Lovelace, Ada` or `Ada Lovelace`, into first and last name, by default the last word."""
     if ", " in name:
         last, _, first = name.partition(", ")
     else:
@@ -107,12 +107,12 @@ def _parted(name: str) -> tuple[str, str]:
 
 
 def _id_column(table: Table, called: dict[str, str], is_canvas: bool) -> str:
-    """The first column of those that hold ids that is not empty.
+    """Return the first known id column that is not empty.
 
     Raises:
-        Problem: there is none.
+        Problem: there is no such column.
     """
-    is_german_worksheet = "vollständigername" in called  # whose ID is that of a submission
+    is_german_worksheet = "vollständigername" in called  # its ID column has the ids of submissions
     names = CANVAS_IDS if is_canvas else MOODLE_IDS if is_german_worksheet else PLAIN_IDS
     for name in names:
         if name in called and any(row[called[name]].strip() for row in table.rows):
@@ -124,10 +124,10 @@ def _id_column(table: Table, called: dict[str, str], is_canvas: bool) -> str:
 
 
 def _chosen(table: Table, called: dict[str, str], wanted: str) -> str:
-    """The column that somebody asks for.
+    """Return the column that the user chose with --id.
 
     Raises:
-        Problem: there is none of that name.
+        Problem: there is no column of that name.
     """
     if wanted in table.columns:
         return wanted
@@ -139,10 +139,10 @@ def _chosen(table: Table, called: dict[str, str], wanted: str) -> str:
 
 
 def _refuse_id(name: str, where: str, column: str) -> None:
-    """Refuse what cannot be an id.
+    """Raise a Problem for an invalid id.
 
     Raises:
-        Problem: it is empty, or cannot name a student's folder.
+        Problem: the id is empty, or cannot name a student's folder.
     """
     if not name:
         raise Problem(
@@ -158,13 +158,13 @@ def _refuse_id(name: str, where: str, column: str) -> None:
 
 
 def _is_canvas(table: Table) -> bool:
-    """Whether Canvas exported a table: its `ID` is a number of its own there."""
+    """Whether Canvas exported the table, so that its `ID` column has Canvas's own numbers."""
     there = set(table.columns)
     return there >= {"Student", "ID", "Section"} or there >= {"LastName", "ID", "Section", "SIS Login ID"}
 
 
 def _without_canvas_own(table: Table) -> tuple[Table, list[str]]:
-    """The lines of Canvas's students, without its points possible and its test student, and a note on that one."""
+    """Return the table without Canvas's "points possible" row and its test student, and a note about the latter."""
     at = table.place("ID")
     people = table.only(lambda line: bool(line[at].strip()))
     students = people.only(lambda line: _trimmed(", ".join(line[:at])).casefold() not in TEST_STUDENTS)
@@ -176,7 +176,7 @@ def _short(one: str, column: str) -> str:
 
 
 def _plain(column: str) -> str:
-    """The name of a column as it is compared: `E-Mail-Adresse` and `email adresse` are one."""
+    """Return a column name for comparison, so that `E-Mail-Adresse` equals `email adresse`."""
     return re.sub(r"[\W_]+", "", normalize("NFC", column).casefold())
 
 

@@ -1,4 +1,4 @@
-"""A table that a platform or a spreadsheet program saved as CSV, whatever its encoding and its delimiter."""
+"""Read a table that a platform or a spreadsheet program saved as CSV, and detect its encoding and delimiter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_TABLES = {
     b"\xff\xd8\xff": "a picture",
     b"<": "a web page",
 }
-"""How files begin that people take for a table, and what they are."""
+"""The first bytes of files that are often mistaken for CSV files, and the kind of file."""
 
 AS_CSV = 'Save it as "CSV UTF-8"'
 
@@ -36,9 +36,9 @@ class Table:
     """The lines of a CSV file below its `columns`.
 
     Args:
-        numbers: where each line ends in the file.
-        delimiter: what divides its values.
-        encoding: how its text is written: UTF-8, UTF-16 or Windows-1252.
+        numbers: the line number in the file at which each line ends.
+        delimiter: the delimiter between values.
+        encoding: the encoding of the file: UTF-8, UTF-16 or Windows-1252.
     """
 
     path: Path
@@ -50,12 +50,12 @@ class Table:
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """The file at `path`, whether its values are divided by commas, semicolons or tabs.
+        """Read the file at `path`, with commas, semicolons or tabs as delimiters.
 
-        A line has as many values as there are columns, or more; blank lines are left out.
+        A line has as many values as there are columns, or more; blank lines are skipped.
 
         Raises:
-            Problem: it cannot be read, or is no table.
+            Problem: the file cannot be read, or is no table.
         """
         try:
             text, encoding = _decoded(path.read_bytes(), path)
@@ -71,11 +71,11 @@ class Table:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The lines by the names of their columns, of several with one name the last."""
+        """Return the lines as dictionaries by column name; of columns with equal names, the last one counts."""
         return tuple(dict(zip(self.columns, line)) for line in self.lines)
 
     def notes(self) -> list[str]:
-        """What whoever passes the table on should look at: a name that was read in an encoding nobody named."""
+        """Return a note with an example name to check, if the file's encoding was guessed."""
         if self.encoding != WINDOWS:
             return []
         cells = (" ".join(cell.split()) for line in (self.columns, *self.lines) for cell in line if not cell.isascii())
@@ -84,14 +84,14 @@ class Table:
         return [f"{told}. Check that this looks right: {example:.60}"]
 
     def place(self, column: str) -> int:
-        """Where the values of a column stand in a line, of several with one name the last."""
+        """Return the index of a column's values in a line; of columns with equal names, the last one counts."""
         return len(self.columns) - 1 - self.columns[::-1].index(column)
 
     def need(self, *names: str) -> None:
-        """Ask for columns.
+        """Require the columns `names`.
 
         Raises:
-            Problem: one of them is missing.
+            Problem: one of the columns is missing.
         """
         missing = [name for name in names if name not in self.columns]
         if missing:
@@ -101,12 +101,12 @@ class Table:
             )
 
     def only(self, keep: Callable[[Sequence[str]], bool]) -> Table:
-        """The same with some of its lines."""
+        """Return the table with only the lines that `keep` accepts."""
         kept = [(line, number) for line, number in zip(self.lines, self.numbers, strict=True) if keep(line)]
         return replace(self, lines=tuple(line for line, _ in kept), numbers=tuple(number for _, number in kept))
 
     def with_column(self, name: str, value: Callable[[Row], str]) -> Table:
-        """The same with another column behind all others."""
+        """Return the table with another column after all others."""
         lines = (
             (*line[: len(self.columns)], value(row), *line[len(self.columns) :])
             for line, row in zip(self.lines, self.rows)
@@ -115,10 +115,10 @@ class Table:
 
 
 def _decoded(data: bytes, path: Path) -> tuple[str, str]:
-    """The text of a file, and how it is written.
+    """Return the text of a file, and its encoding.
 
     Raises:
-        Problem: it is no text.
+        Problem: the file is no text.
     """
     for beginning, kind in NO_TABLES.items():
         if data.lstrip().startswith(beginning):
@@ -134,28 +134,28 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
 
 
 def _codecs(data: bytes) -> Sequence[tuple[str, str]]:
-    """What a file's text may be written in, by Python's name and ours, the likeliest first."""
+    """Return the possible encodings of a file, by Python's name and ours, the most likely first."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return [("utf-16", "UTF-16")]
-    if b"\0" in data[:2]:  # UTF-16 without a mark: one byte of an ASCII letter is zero
+    if b"\0" in data[:2]:  # UTF-16 without a byte order mark: one byte of an ASCII letter is zero
         return [("utf-16-be" if data.startswith(b"\0") else "utf-16-le", "UTF-16")]
     return [("utf-8-sig", "UTF-8"), ("cp1252", WINDOWS)]
 
 
 def _without_mark(text: str) -> tuple[str, str]:
-    """The text without the line by which Excel names its delimiter, and the delimiter."""
+    """Return the text without Excel's line `sep=...`, and the delimiter."""
     if named := re.match(r'"?sep=(.)"?\r?\n', text):
-        return "\n" + text[named.end() :], named[1]  # lines keep their numbers
+        return "\n" + text[named.end() :], named[1]  # keeps the line numbers
     first = next((line for line in text.splitlines() if line.strip(" ,;\t")), "")
-    first = re.sub(r'"[^"]*"', "", first)  # a name in quotes may have commas of its own
+    first = re.sub(r'"[^"]*"', "", first)  # a quoted name may contain commas
     return text, max(",;\t", key=(first or text).count)
 
 
 def _numbered(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Line]]:
-    """The lines that are not blank, each with its number.
+    """Yield the lines that are not blank, each with its number.
 
     Raises:
-        Problem: a line is not written as CSV has it.
+        Problem: a line is not valid CSV.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     done = 0

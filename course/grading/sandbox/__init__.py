@@ -1,1 +1,1 @@
-"""Confine a student's code: namespaces, rights, refused system calls, limits."""
+"""Confine a student's code with namespaces, file rights, refused system calls and resource limits."""

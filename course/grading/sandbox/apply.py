@@ -1,4 +1,4 @@
-"""Confine this process for good, just before a student's code runs in it."""
+"""Confine this process irreversibly, just before a student's code runs in it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from course.grading.sandbox import bubblewrap, capabilities, landlock, rlimits, 
 from course.grading.sandbox.spec import Confines, hidden_paths, system_paths
 
 MOST_THREADS = 1024
-"""Threads of a user's processes together: far above what a notebook starts, far below what hurts a machine."""
+"""The most threads of all of a user's processes: far more than a notebook needs, too few to harm the machine."""
 
 
 def confine(tier: str, confines: Confines) -> None:
-    """Confine this process and all it will start.
+    """Confine this process and all processes that it will start.
 
-    Under "bubblewrap" the process stands in its namespaces already. Under "none" only the limits hold.
+    With "bubblewrap" the process is already in its namespaces. With "none" only the resource limits apply.
 
     Raises:
-        OSError, RuntimeError: the sandbox cannot be made here.
+        OSError, RuntimeError: this machine cannot make the sandbox.
     """
     allowance = confines.allowance
     memory = None if allowance.memory is None else allowance.memory + _data_in_use()
@@ -30,12 +30,12 @@ def confine(tier: str, confines: Confines) -> None:
         devices = bubblewrap.accelerators() if confines.gpu else []
         landlock.restrict(readable(confines), [Path(confines.private)], devices=devices, sockets=sockets)
     capabilities.drop()
-    capabilities.dumpable(True)  # whoever watches over the memory has to see it
+    capabilities.dumpable(True)  # the memory watch has to read this process's memory use
     seccomp.refuse(network=True, landlock=landlock.abi() if tier == "landlock" else None)
 
 
 def _data_in_use() -> int:
-    """Bytes of data this process has from its parent, most of them shared: what it may use comes on top."""
+    """Return the bytes of data that this process inherited, mostly shared; the allowance is added to them."""
     with contextlib.suppress(OSError, StopIteration, IndexError):
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
         return 1024 * int(next(line for line in lines if line.startswith("VmData:")).split()[1])
@@ -43,10 +43,10 @@ def _data_in_use() -> int:
 
 
 def readable(confines: Confines) -> list[Path]:
-    """What may be read: Landlock can only allow, so a folder with something hidden in it is allowed in parts.
+    """Return the readable paths; a folder with a hidden path in it is split, because Landlock can only allow.
 
-    Links are none of these parts, as allowing one allows what it leads to: `lib64`, in an environment, all of `lib`.
-    Whoever follows one comes to what is allowed by itself, or to what is not.
+    Symbolic links are left out, because allowing a link allows its target: a virtual environment's `lib64` is all of
+    its `lib`. A link still works if its target is allowed by another path.
     """
     hidden = {path.resolve() for path in hidden_paths(confines)}
     paths: list[Path] = []

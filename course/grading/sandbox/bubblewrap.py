@@ -1,7 +1,7 @@
-"""The strongest sandbox: bubblewrap makes namespaces of users, mounts, processes, network and System V objects.
+"""Build the command line of bubblewrap, the strongest sandbox: user, mount, PID, network and IPC namespaces.
 
-A process in them sees the listed paths and nothing else of the disk, its own processes and no others, a loopback
-device that leads nowhere, and holds no capability.
+A process in them sees only the listed paths of the disk, only its own processes, and a loopback device without a
+network. It has no capabilities.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import Path
 from course.grading.sandbox.spec import Confines, hidden_paths, system_paths
 
 ACCELERATORS = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")
-"""Below /dev: the devices of NVIDIA's and AMD's accelerators."""
+"""Patterns below /dev of the devices of NVIDIA's and AMD's accelerators."""
 
 SCRATCH = 64 * 2**20
-"""Bytes that /tmp and /dev/shm hold, which the watch on the disk does not see; `TMPDIR` points elsewhere."""
+"""The sizes of /tmp and /dev/shm in bytes, which the disk watch does not see; `TMPDIR` points elsewhere."""
 
 
 def program() -> str | None:
-    """The path of bubblewrap, or None where it is not installed."""
+    """Return the path of bubblewrap, or None if it is not installed."""
     return shutil.which("bwrap")
 
 
 def command(confines: Confines) -> list[str]:
-    """What to put before a program and its arguments to run it inside.
+    """Return the command prefix that runs a program in the sandbox.
 
     Raises:
         FileNotFoundError: bubblewrap is not installed.
@@ -36,23 +36,23 @@ def command(confines: Confines) -> list[str]:
 
 
 def accelerators() -> list[Path]:
-    """The devices of the accelerators this machine has."""
+    """Return the devices of this machine's accelerators."""
     return [device for pattern in ACCELERATORS for device in sorted(Path("/dev").glob(pattern))]
 
 
 def namespaces() -> list[str]:
-    """One of every kind for itself, no way up, no terminal, no environment, and an end with whoever started it."""
+    """Return the options: new namespaces, no capabilities, terminal or environment, and exit with the parent."""
     alone = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     nobody = ["--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--hostname", "sandbox"]
     return [*alone, *nobody, "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--clearenv"]
 
 
 def _disk(confines: Confines) -> list[str]:
-    """The system for reading, what is hidden in it covered, then what this notebook is given on top."""
+    """Return the mounts: the system read-only, its hidden paths covered, and the notebook's own paths."""
     mounts: list[str] = []
     for path in system_paths():
         mounts += _shown(path)
-    mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]  # noqa: S108, its own
+    mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]  # noqa: S108, private
     covers: list[str] = []
     for path in hidden_paths(confines):
         mounts += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
@@ -63,14 +63,14 @@ def _disk(confines: Confines) -> list[str]:
 
 
 def _shown(path: Path) -> list[str]:
-    """A path to read; where it is a link within the root, as /bin is to /usr/bin, the link itself."""
+    """Return the mount of a readable path, or the link itself for a link in the root, such as /bin to /usr/bin."""
     if path.is_symlink() and path.parent == Path("/"):
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)]
 
 
 def _devices(confines: Confines) -> list[str]:
-    mounts = ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH), "--tmpfs", "/dev/shm"]  # noqa: S108, its own
+    mounts = ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH), "--tmpfs", "/dev/shm"]  # noqa: S108, private
     if confines.gpu:
         for device in accelerators():
             mounts += ["--dev-bind-try", str(device), str(device)]

@@ -1,4 +1,4 @@
-"""Give up all capabilities, the pieces of root's powers."""
+"""Drop all Linux capabilities, which are parts of root's privileges."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ VERSION_3 = 0x20080522
 
 
 def drop() -> None:
-    """Give up every capability, now and for every program this process starts.
+    """Drop every capability of this process and of every program that it starts.
 
-    A process has them in five sets: those in force, those it may put in force, those it passes on to programs in two
-    ways (inheritable and ambient), and the bounding set, which limits what a program may ever get. Root without
-    capabilities is a user like any other, who happens to own the system's files.
+    A process has five capability sets: effective, permitted, inheritable, ambient, and the bounding set, which limits
+    the capabilities that a program can ever get. Root without capabilities is a normal user who owns the system's
+    files.
 
     Raises:
-        OSError: the kernel refused it.
+        OSError: the kernel refused the change.
         Unsupported: not Linux, or an unknown machine.
     """
     no_new_privileges()
@@ -31,12 +31,12 @@ def drop() -> None:
         try:
             prctl(PR_CAPBSET_READ, capability)
         except OSError:
-            break  # the kernel knows no more of them
-        with contextlib.suppress(PermissionError):  # only root may; for others no_new_privileges bounds as well
+            break  # the kernel has no more capabilities
+        with contextlib.suppress(PermissionError):  # only root may; for others, no_new_privileges suffices
             prctl(PR_CAPBSET_DROP, capability)
     call("capset", struct.pack("=Ii", VERSION_3, 0), bytes(24))
 
 
 def dumpable(allowed: bool) -> None:
-    """Whether other processes of the same user may look into this one: its memory, environment and descriptors."""
+    """Set whether other processes of the same user may read this one's memory, environment and descriptors."""
     prctl(PR_SET_DUMPABLE, int(allowed))

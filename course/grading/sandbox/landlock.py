@@ -1,12 +1,12 @@
-"""Files a process may touch, decided by the process itself: Landlock, Linux's sandbox that needs no rights to use.
+"""Restrict the files of this process with Landlock, a Linux sandbox that needs no privileges.
 
-A *ruleset* names the rights it handles; each handled right is then refused everywhere but below the folders a rule
-grants it for. Once a process has restricted itself there is no way back, and its children are born restricted. The
-kernel counts Landlock's abilities as *ABI* versions: 1 (Linux 5.13) files, 2 renaming between folders, 3 truncating,
-4 TCP, 5 device controls, 6 signals and abstract sockets, 9 named Unix sockets.
+A *ruleset* names the rights it handles. Each handled right is then refused everywhere except below the folders for
+which a rule grants it. A restriction cannot be undone, and child processes inherit it. The kernel numbers Landlock's
+features as *ABI* versions: 1 (Linux 5.13) files, 2 renaming between folders, 3 truncating, 4 TCP, 5 device controls,
+6 signals and abstract sockets, 9 named Unix sockets.
 
-What Landlock does not hold: whether a file exists and how large it is (`stat`), its mode, owner and times (`seccomp`
-keeps these as they are), and, before ABI 9, connecting to a named Unix socket that the user may write to.
+Landlock does not protect whether a file exists and its size (`stat`), its mode, owner and times (the `seccomp` filter
+does), and, before ABI 9, connections to a named Unix socket that the user may write to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Right", "Unsupported", "abi", "restrict"]
 
 
 class Right(enum.IntFlag):
-    """What can be done with files and folders (linux/landlock.h)."""
+    """Access rights for files and folders (linux/landlock.h)."""
 
     EXECUTE = 1 << 0
     WRITE_FILE = 1 << 1
@@ -48,24 +48,24 @@ class Right(enum.IntFlag):
 
 
 SINCE = {1: (1 << 13) - 1, 2: Right.REFER, 3: Right.TRUNCATE, 5: Right.IOCTL_DEV, 9: Right.RESOLVE_UNIX}
-"""The rights each ABI added."""
+"""The rights that each ABI added."""
 
 READ = Right.READ_FILE | Right.READ_DIR | Right.EXECUTE
 MAKE = Right.MAKE_DIR | Right.MAKE_REG | Right.MAKE_SYM | Right.MAKE_SOCK | Right.MAKE_FIFO
 CHANGE = Right.WRITE_FILE | Right.TRUNCATE | Right.REFER | Right.REMOVE_DIR | Right.REMOVE_FILE
 USE = Right.READ_FILE | Right.WRITE_FILE
 OF_A_FILE = Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE | Right.IOCTL_DEV | Right.RESOLVE_UNIX
-"""The rights that make sense for something that is no folder: the kernel takes no others for it."""
+"""The rights that the kernel accepts in a rule for a path that is no folder."""
 
 TCP = 0b11  # bind, connect
 SCOPES = 0b11  # abstract Unix sockets, signals
 
-VERSION = 1  # flag of landlock_create_ruleset: only ask for the ABI
+VERSION = 1  # flag of landlock_create_ruleset: only return the ABI
 PATH_BENEATH = 1  # kind of a rule
 ALL_THREADS = 1 << 3  # flag of landlock_restrict_self, ABI 8
 
 DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
-"""Devices that hold nothing of anybody's."""
+"""Devices that hold no data of other users."""
 
 FACTS = (
     *(Path("/proc", name) for name in ("cpuinfo", "meminfo", "stat", "loadavg")),
@@ -73,23 +73,23 @@ FACTS = (
     *(Path("/sys/devices/system", name) for name in ("cpu", "node")),
     Path("/sys/kernel/mm/transparent_hugepage"),
 )
-"""Of the machine: how many processors of what kind, how much memory. glibc, torch and allocators ask for these."""
+"""Files about the machine's processors and memory, which glibc, torch and allocators read."""
 
 OF_ITSELF = tuple(Path("/proc/self", name) for name in ("maps", "stat", "statm", "status"))
-"""Of the process: memory and time used. Not all of /proc/self: its `net` names every Unix socket of the machine."""
+"""Files about this process's memory and time; not all of /proc/self, because `net` lists all Unix sockets."""
 
 OF_ACCELERATORS = (
     *(Path("/proc", name) for name in ("driver", "devices", "modules", "sys/vm")),
     *(Path("/sys", name) for name in ("bus", "class", "dev", "devices", "module")),
 )
-"""Of the machine: what CUDA reads of its accelerators and their drivers before it uses one."""
+"""Files about accelerators and their drivers, which CUDA reads before it uses one."""
 
 OWN_THREADS = Path("/proc/self/task")
-"""Where CUDA writes the names of the threads it starts; what is there is this process's own."""
+"""The folder in which CUDA writes the names of its threads; it belongs to this process alone."""
 
 
 def abi() -> int:
-    """The version of Landlock this kernel has; 0 where there is none, or it is switched off."""
+    """Return this kernel's Landlock ABI; 0 if there is none, or if it is switched off."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -105,26 +105,26 @@ def restrict(
     devices: Iterable[Path] = (),
     sockets: Iterable[Path] = (),
 ) -> None:
-    """Restrict this process, and all it will start, to these files and to what any process may know of itself.
+    """Restrict this process, and all processes it will start, to these files and to basic facts about itself.
 
-    Everything this kernel's Landlock can refuse is refused: other files, TCP, signals to processes outside, abstract
-    sockets of processes outside. Paths that do not exist are skipped. A symbolic link grants what it points to.
+    Everything that this kernel's Landlock can refuse is refused: other files, TCP, signals to outside processes, and
+    their abstract sockets. Paths that do not exist are skipped. A symbolic link grants its target.
 
     Args:
         readable: files, and folders with all below, to read and execute.
-        writable: the same, also to write, make, move and delete; no device nodes.
-        devices: device nodes to use in full, such as an accelerator's.
-        sockets: named Unix sockets to connect to (below ABI 9 every one the user may write to can be connected to).
+        writable: files and folders that can also be written, created, moved and deleted; no device nodes.
+        devices: device nodes with full access, such as an accelerator's.
+        sockets: named Unix sockets to connect to (below ABI 9, all sockets that the user may write to are open).
 
     Raises:
-        Unsupported: there is no Landlock here.
-        RuntimeError: the process has other threads, which would stay as free as before.
+        Unsupported: this kernel has no Landlock.
+        RuntimeError: the process has other threads, which would stay unrestricted.
         OSError: the kernel refused the rules.
     """
     version = abi()
     if not version:
         raise Unsupported("this kernel has no Landlock, or it is switched off")
-    threads = Path("/proc/self/task").stat().st_nlink - 2  # one link a folder; listing it may be forbidden already
+    threads = Path("/proc/self/task").stat().st_nlink - 2  # one link a subfolder; listing may be forbidden
     if version < 8 and threads > 1:
         raise RuntimeError(f"Landlock holds one thread, but this process has {threads}. Restrict it before they start")
     grants = [(path, READ) for path in readable]
@@ -158,7 +158,7 @@ def _grant(ruleset: int, path: Path, rights: Right) -> None:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EACCES):
-            return  # not there, or out of this user's reach anyhow
+            return  # missing, or not accessible to this user anyhow
         raise
     try:
         if not stat.S_ISDIR(os.fstat(place).st_mode):
@@ -166,7 +166,7 @@ def _grant(ruleset: int, path: Path, rights: Right) -> None:
         if rights:
             call("landlock_add_rule", ruleset, PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
     finally:
-        # A rule is tied to the kernel's record of a file. Those of /proc are made anew when memory is short, and the
-        # rule would be lost; an open descriptor keeps them.
+        # A rule is tied to the kernel's inode of a file. The kernel drops inodes of /proc when memory is short, and the
+        # rule with it, so an open descriptor keeps the inode alive.
         if not path.is_relative_to("/proc"):
             os.close(place)

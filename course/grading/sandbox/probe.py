@@ -1,4 +1,4 @@
-"""Find the strongest sandbox that works on this machine, by a real run of each."""
+"""Find the strongest sandbox that works on this machine, by running a test process in each."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.spec import Confines
 
 TIERS = ("bubblewrap", "landlock", "none")
-"""Strongest first; `none` keeps to limits of time, memory and the like, and stops nobody who means harm."""
+"""The kinds of sandbox, strongest first; `none` only sets resource limits and does not stop an attacker."""
 
 NOT_ISOLATED = "NOT ISOLATED"
-"""How an execution without a sandbox is called, in reports and in the notebook's metadata."""
+"""The label of an execution without a sandbox, in reports and in the notebook's metadata."""
 
 PATIENCE = 30.0
-"""Seconds a probe may take, which takes a fraction of one."""
+"""The time limit of a probe in seconds; a probe usually takes a fraction of a second."""
 
 _LOOK = """
 import os, socket, sys, zmq
@@ -44,31 +44,31 @@ except OSError:
     pass
 sys.exit(", ".join(open_ways) or None)
 """
-"""Run in a sandbox: the prober's own file and port, which are really there, must be out of reach."""
+"""The script that runs in a sandbox: it must not reach a file and a port that exist outside."""
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A sandbox that works here; `reasons` say why the stronger ones do not."""
+    """A sandbox that works on this machine; `reasons` say why the stronger ones do not work."""
 
     name: str
     reasons: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
-        """How it is called in reports."""
+        """Return the tier's label in reports."""
         return NOT_ISOLATED if self.name == "none" else self.name
 
 
 def how_executed(label: str) -> str:
-    """What every report says of the way it came about."""
+    """Return the sentence for reports about the sandbox of an execution."""
     if label == NOT_ISOLATED:
         return f"Executed {NOT_ISOLATED}, with no sandbox around the student's code."
     return f"Executed in a sandbox ({label})."
 
 
 def strongest() -> Tier:
-    """The strongest sandbox there is on this machine; `COURSE_SANDBOX` names a weaker one to be used."""
+    """Return the strongest sandbox of this machine, at most the tier that `COURSE_SANDBOX` names."""
     wanted = os.environ.get("COURSE_SANDBOX") or TIERS[0]
     if wanted not in TIERS:
         raise Problem(f"COURSE_SANDBOX is {wanted!r}. Set it to one of {', '.join(TIERS)}")
@@ -77,7 +77,7 @@ def strongest() -> Tier:
 
 @cache
 def strongest_from(wanted: str) -> Tier:
-    """The strongest sandbox that is not above the tier `wanted`. A fork knows what its parent found out."""
+    """Return the strongest sandbox not above the tier `wanted`; forked processes inherit the cached result."""
     reasons: list[str] = []
     for name in TIERS[TIERS.index(wanted) :]:
         reason = probe_tier(name)
@@ -88,10 +88,10 @@ def strongest_from(wanted: str) -> Tier:
 
 
 def required() -> Tier:
-    """The strongest sandbox, if there is any.
+    """Return the strongest sandbox, and require one.
 
     Raises:
-        Problem: there is none; the message says why, tier by tier.
+        Problem: there is no sandbox; the message has the reason for each tier.
     """
     tier = strongest()
     if tier.name == "none":
@@ -101,7 +101,7 @@ def required() -> Tier:
 
 
 def probe_tier(name: str) -> str:
-    """Why a tier does not work here; empty when it does."""
+    """Return why a tier does not work on this machine, or an empty string if it works."""
     if name == "none":
         return ""
     if not sys.platform.startswith("linux"):
@@ -112,9 +112,9 @@ def probe_tier(name: str) -> str:
 
 
 def look_from_inside(name: str) -> str:
-    """What a process in a sandbox of this tier can do that it must not, or why it could not be run.
+    """Return what a process in this tier's sandbox can do although it must not, or why it could not run.
 
-    It is empty when all is well.
+    The result is empty if the sandbox works.
     """
     with (
         tempfile.TemporaryDirectory(prefix="probe-") as outside,

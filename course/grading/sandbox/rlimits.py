@@ -1,4 +1,4 @@
-"""Limits the kernel keeps for each process: memory, processor time, sizes of files, how many of everything."""
+"""Set the operating system's limits for a process: memory, processor time, file size, and counts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import math
 import resource
 
 GRACE_SECONDS = 2
-"""Processor time between the signal a program could catch (SIGXCPU) and the one it cannot."""
+"""The seconds of processor time between SIGXCPU, which a program can catch, and SIGKILL."""
 
 OPEN_FILES = 1024
-"""Descriptors: a kernel has about 60, a data loader some hundred; also what a program closes one by one at a start."""
+"""The most file descriptors: a kernel uses about 60, a data loader some hundred; some programs close all at start."""
 
 
 def apply(memory: int | None, cpu_seconds: float | None, file_bytes: int | None, processes: int | None) -> None:
-    """Limit this process and, each for itself, those it starts; soft and hard alike, so that none can be raised.
+    """Limit this process and each process that it starts; hard limits are set, too, so that none can be raised.
 
     Args:
-        memory: bytes of data a process may have. RLIMIT_DATA and not RLIMIT_AS: what is only mapped (libraries, a
-            GPU's address space) is free, and an allocation too large fails as Python's MemoryError or torch's
-            RuntimeError instead of ending the process.
-        cpu_seconds: processor time (RLIMIT_CPU): ends a loop that ignores every signal it can.
-        file_bytes: the largest file (RLIMIT_FSIZE): a disk is not filled by one forgotten loop.
+        memory: bytes of data of a process (RLIMIT_DATA). RLIMIT_AS would count mapped memory (libraries, a GPU's
+            address space). An allocation above the limit raises Python's MemoryError or torch's RuntimeError instead
+            of ending the process.
+        cpu_seconds: processor time (RLIMIT_CPU), which ends a loop that ignores all other signals.
+        file_bytes: the largest file (RLIMIT_FSIZE), so that one endless loop does not fill the disk.
         processes: processes and threads of this *user* altogether (RLIMIT_NPROC); in a user namespace only those in
             it. The kernel does not count root's.
 
-    `None` leaves a limit as it is. Besides, no core files (they hold all of a process's memory, and are large) and a
-    modest number of open files.
+    `None` leaves a limit unchanged. Core files are disabled, because they contain all of a process's memory, and the
+    number of open files is limited.
     """
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
@@ -40,7 +40,7 @@ def apply(memory: int | None, cpu_seconds: float | None, file_bytes: int | None,
 
 
 def _limit(kind: int, value: int, grace: int = 0) -> None:
-    """Set the limit to `value`, the hard one `grace` above, or to what it already is if that is lower."""
+    """Set the soft limit to `value` and the hard limit to `value + grace`, but never above the present hard limit."""
     _, most = resource.getrlimit(kind)
     highest = value + grace if most == resource.RLIM_INFINITY else min(value + grace, most)
     resource.setrlimit(kind, (min(value, highest), highest))

@@ -1,19 +1,19 @@
-"""System calls refused by the kernel itself, whoever asks: a filter in front of every call of this process.
+"""Refuse system calls with a seccomp filter, which the kernel runs before every system call of this process.
 
-Linux lets a process put a small program before its own system calls (seccomp, Linux 3.17). It is written for an old
-packet filter's machine: one register, loads, comparisons that skip forward, and `return`. It sees the call's number,
-the machine it was made for and six arguments as plain words, never what a pointer points to; it answers "allow" or
-"fail with this error". Children inherit it, nobody can take it off.
+Linux lets a process install a small program for its own system calls (seccomp, Linux 3.17). The program is classic BPF:
+one register, loads, comparisons that skip forward, and `return`. It sees the call's number, the architecture and six
+arguments as plain words, but not the memory that a pointer points to. It returns "allow" or "fail with this error".
+Child processes inherit the filter, and no process can remove it.
 
-The filter here is a list of *refusals*, each a handful of instructions that either answer or pass on to the next:
+The filter here is a list of *refusals*, each a few instructions that either return or pass on to the next refusal:
 
     load number; is it 165? no: skip 1; return EPERM          mount
     load number; is it 41?  no: skip 4; load argument 0;      socket of a family other than AF_UNIX
                  is it 1?  yes: skip 1; return EACCES; load number
 
-What is not refused is allowed: Python, torch and zmq use some two hundred calls that nobody wants to list, and files
-are Landlock's or the namespace's business. Refused is what reaches other processes, reshapes the system, opens a
-network, or is rarely needed and has often been a hole in the kernel.
+All other calls are allowed, because Python, torch and zmq use some two hundred calls, and Landlock or the namespace
+protects files. The filter refuses calls that reach other processes, change the system or open a network, and rarely
+used calls that have often been security holes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .syscalls import AARCH64, NEWEST, X86_64, Unsupported, call, machine, no_ne
 
 __all__ = ["Instruction", "Unsupported", "program", "refuse"]
 
-# The filter's machine (linux/bpf_common.h): what an instruction does, and the answers (linux/seccomp.h).
+# The opcodes of BPF (linux/bpf_common.h), and the return values (linux/seccomp.h).
 LOAD = 0x20  # register = word at offset k of the call's description
 AND = 0x54  # register &= k
 IF_EQUAL = 0x15  # register == k
@@ -37,20 +37,20 @@ IF_AT_LEAST = 0x35  # register >= k
 RETURN = 0x06
 
 ALLOW = 0x7FFF0000
-FAIL = 0x00050000  # plus the error number; error 0 means: do nothing and report success
+FAIL = 0x00050000  # plus the error number; with error 0 the call does nothing and reports success
 
-# The call's description (struct seccomp_data): number, machine, instruction pointer, six arguments of eight bytes.
+# Offsets in struct seccomp_data: number, architecture, instruction pointer, six arguments of eight bytes.
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16
 
 MACHINES = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
 X32 = 0x40000000
-"""Set in the number of a call of x86_64's 32-bit twin, which reaches the same functions by other numbers."""
+"""The bit in the number of a call of x86_64's x32 ABI, which reaches the same functions by other numbers."""
 
 SET_FILTER, ALL_THREADS = 1, 1
 
 
 class Instruction(NamedTuple):
-    """One step of a filter: what to do with `k`, and how many steps to skip if a comparison holds or fails."""
+    """One instruction of a filter: opcode, operand `k`, and the steps to skip if a comparison holds or fails."""
 
     code: int
     k: int
@@ -59,9 +59,9 @@ class Instruction(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A question about a call's argument: are its bits under `mask` one of `values`?
+    """A condition on a call's argument: its bits under `mask` are one of `values`.
 
-    Only the low word is looked at: all that is asked about here are ints to the kernel.
+    The filter compares only the low word, because all arguments here are ints for the kernel.
     """
 
     position: int
@@ -70,9 +70,9 @@ class Argument(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Calls (names, with blanks between) that fail with `error`; with 0 they do nothing and report success.
+    """Calls (names, separated by spaces) that fail with `error`; with 0 they do nothing and report success.
 
-    Refused always, or only where an argument is one of the values of `where`, or but for those of `unless`.
+    Calls are refused always, or only if the condition `where` holds, or only if `unless` does not hold.
     """
 
     calls: str
@@ -83,47 +83,47 @@ class Refusal(NamedTuple):
 
 NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 ONLY_ASKING = 0xFFFFFFFF
-TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: type into somebody's terminal
+TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: inject input into a terminal
 FILE_FLAGS = (0x40086602, 0x401C5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
 OWNERS, OWNERS_OF_SOCKETS = (8, 15), (0x8901, 0x8902)  # F_SETOWN, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP
 AF_UNIX = 1
 ACCESS_MODE, O_TRUNC = 0o3, 0o1000
 
 ALWAYS = (
-    # New worlds, in which one would be root: most holes of recent years began here. The newer clone passes its flags
-    # by address, where no filter can look; "no such call" makes the C library use the older one.
+    # User namespaces, in which a process is root: most security holes of recent years began here. clone3 passes its
+    # flags by address, where no filter can look; ENOSYS makes the C library use the older clone.
     Refusal("clone3", errno.ENOSYS),
     Refusal("clone", unless=Argument(0, (0,), NAMESPACES)),
     Refusal("unshare setns"),
-    # The tree of files.
+    # Mounts and file systems.
     Refusal("mount umount2 mount_setattr move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick"),
     Refusal("pivot_root chroot statmount listmount listns sysfs ustat quotactl quotactl_fd"),
-    Refusal("open_by_handle_at name_to_handle_at"),  # files by number instead of by path
-    # Other processes: their memory, descriptors, place and share of the machine.
+    Refusal("open_by_handle_at name_to_handle_at"),  # files by handle instead of by path
+    # Other processes: their memory, descriptors, limits and scheduling.
     Refusal("ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd"),
     Refusal("migrate_pages move_pages"),
     Refusal("prlimit64", unless=Argument(0, (0,))),
-    # A thread is named like a process, and libzmq aborts when it cannot set what holds for its threads anyhow.
+    # Threads have ids like processes. These calls report success, because libzmq aborts if they fail for its threads.
     Refusal("sched_setaffinity sched_setattr sched_setparam sched_setscheduler", 0, unless=Argument(0, (0,))),
     Refusal("setpriority", unless=Argument(0, (0,))),  # PRIO_PROCESS ...
     Refusal("setpriority ioprio_set", unless=Argument(1, (0,))),  # ... of this process
     Refusal("ioprio_set", unless=Argument(0, (1,))),
-    # What outlives a process or is shared by number with everybody else.
+    # Objects that outlive a process or that all processes can open by number.
     Refusal("shmget semget msgget mq_open add_key request_key keyctl"),
-    # Files of memory: nobody's, in no folder, and so counted by no limit. "No such call" makes libffi do without.
+    # Anonymous files in memory, which no limit counts. ENOSYS makes libffi work without them.
     Refusal("memfd_create memfd_secret", errno.ENOSYS),
-    # Parts of the kernel with a history, and of no use in a notebook.
+    # Parts of the kernel with many past security holes, and no use in a notebook.
     Refusal("io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd"),
     Refusal("lookup_dcookie nfsservctl uselib _sysctl modify_ldt iopl ioperm vhangup lsm_set_self_attr"),
     Refusal("personality", unless=Argument(0, (0, ONLY_ASKING))),
     Refusal("ioctl", where=Argument(1, (*TERMINAL_INPUT, *FILE_FLAGS))),
-    # The machine as a whole.
+    # Settings of the whole machine.
     Refusal("kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff syslog acct"),
     Refusal("settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname"),
-    # Watching folders: a way to learn the names in one that cannot be listed.
+    # Watching folders, which reveals file names in a folder that cannot be listed.
     Refusal("inotify_init inotify_init1 fanotify_init"),
-    # Modes, owners and times of files, which Landlock leaves to whoever owns them: reported as done, and not done, as
-    # copying a file or unpacking an archive sets them in passing and should go on.
+    # Modes, owners and times of files, which Landlock does not protect. These calls report success without effect,
+    # because copying a file or unpacking an archive sets them, too, and should not fail.
     Refusal("chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat", 0),
     Refusal("utime utimes futimesat utimensat", 0),
     Refusal("setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr"),
@@ -133,17 +133,17 @@ NETWORK = (Refusal("socket socketpair", errno.EACCES, unless=Argument(0, (AF_UNI
 
 
 def refuse(network: bool = True, *, landlock: int | None = None) -> None:
-    """Refuse, for this process and all it starts, the system calls no notebook needs. There is no way back.
+    """Refuse, irreversibly, the system calls that no notebook needs, for this process and its future children.
 
     Args:
-        network: refuse sockets of every family but `AF_UNIX` as well (EACCES). libzmq aborts on that when ipykernel
+        network: also refuse sockets of every family but `AF_UNIX` (EACCES). libzmq aborts on that when ipykernel
             binds its TCP port: see `iopub`.
-        landlock: the ABI of Landlock, where that takes the place of namespaces. What it does not hold is refused
-            here: leaving the process group (call `os.setsid` before, and a signal to the group ends them all),
-            cutting files short below 3, signals to others below 6.
+        landlock: the ABI of Landlock, if it replaces namespaces. The filter then also refuses calls that Landlock does
+            not cover: leaving the process group (call `os.setsid` before, so that a signal to the group ends all
+            processes), truncating files below ABI 3, signals to other processes below ABI 6.
 
     Raises:
-        Unsupported: not Linux, another machine than x86_64 and aarch64, or a kernel without filters.
+        Unsupported: not Linux, neither x86_64 nor aarch64, or a kernel without filters.
     """
     instructions = program(machine(), network=network, landlock=landlock, own=os.getpid())
     code = b"".join(struct.pack("=HBBI", i.code, i.if_true, i.if_false, i.k) for i in instructions)
@@ -161,7 +161,7 @@ def refuse(network: bool = True, *, landlock: int | None = None) -> None:
 
 
 def program(machine: str, *, network: bool = True, landlock: int | None = None, own: int = 0) -> list[Instruction]:
-    """The filter of `refuse`, for `machine`; `own` is the process it is for."""
+    """Return the filter of `refuse` for `machine`; `own` is the id of the process that will install it."""
     refusals = [*ALWAYS]
     refusals += NETWORK if network else ()
     refusals += _uncovered(landlock, own) if landlock is not None else ()
@@ -169,11 +169,11 @@ def program(machine: str, *, network: bool = True, landlock: int | None = None, 
 
 
 def _uncovered(landlock: int, own: int) -> Iterator[Refusal]:
-    """What Landlock of that ABI leaves open, and a namespace would hold."""
-    # Leaving the process group, and with it the reach of the signal that ends them all: not done, reported as done.
+    """Yield the refusals that a namespace would make unnecessary and Landlock of this ABI does not."""
+    # Leaving the process group would escape the signal that ends the group, so this reports success without effect.
     yield Refusal("setsid setpgid", 0)
     if landlock < 3:
-        cutting = Argument(1, (O_TRUNC,), ACCESS_MODE | O_TRUNC)  # open to read, and empty it
+        cutting = Argument(1, (O_TRUNC,), ACCESS_MODE | O_TRUNC)  # open read-only and truncate
         yield Refusal("truncate", errno.EACCES)
         yield Refusal("open", errno.EACCES, where=cutting)
         yield Refusal("openat", errno.EACCES, where=cutting._replace(position=2))
@@ -182,13 +182,13 @@ def _uncovered(landlock: int, own: int) -> Iterator[Refusal]:
         yield Refusal("kill", unless=Argument(0, (own, 0)))
         yield Refusal("tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", unless=Argument(0, (own,)))
         yield Refusal("pidfd_send_signal")
-        # The owner of a descriptor, any process by its number, is sent a signal of one's choice when something arrives.
+        # The owner of a descriptor, which can be any process, gets a chosen signal when data arrives.
         yield Refusal("fcntl", where=Argument(1, OWNERS))
         yield Refusal("ioctl", where=Argument(1, OWNERS_OF_SOCKETS))
 
 
 def _entrance(machine: str) -> list[Instruction]:
-    """Only calls made for this machine and known to the table go on; ends with the number loaded."""
+    """Return the first instructions: refuse other architectures and unknown numbers, then load the number."""
     return [
         Instruction(LOAD, MACHINE),
         Instruction(IF_EQUAL, MACHINES[machine], if_true=1),
@@ -202,7 +202,7 @@ def _entrance(machine: str) -> list[Instruction]:
 
 
 def _assemble(refusal: Refusal, machine: str) -> Iterator[Instruction]:
-    """The steps of one refusal for each of its calls; begin and, unless they answer, end with the number loaded."""
+    """Yield the instructions of one refusal; at their start and end, the register holds the call's number."""
     known = numbers(machine)
     body = _body(refusal)
     for name in refusal.calls.split():
@@ -218,7 +218,7 @@ def _body(refusal: Refusal) -> Sequence[Instruction]:
     count = len(argument.values)
     steps = [Instruction(LOAD, ARGUMENTS + 8 * argument.position), Instruction(AND, argument.mask)]
     for position, value in enumerate(argument.values):
-        later = count - 1 - position  # comparisons after this one
+        later = count - 1 - position  # number of comparisons after this one
         if refusal.unless is not None:
             steps.append(Instruction(IF_EQUAL, value, if_true=later + 1))
         else:

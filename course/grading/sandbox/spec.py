@@ -1,4 +1,4 @@
-"""What a student's process may see, write and use, as plain values that can be sent to the process that enforces it."""
+"""Describe what a student's process may see, write and use, as plain values for the process that enforces this."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ GIGABYTE = 2**30
 MEGABYTE = 2**20
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")
-"""Where programs and libraries are; some are links to others."""
+"""The folders of programs and libraries; some are links to others."""
 
 SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "mime.types", "alternatives")
-"""What of /etc a program needs to start, and matplotlib to draw letters; no users, no hosts, no keys."""
+"""The entries of /etc that programs need to start, and matplotlib for fonts; no users, no hosts, no keys."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a notebook may use, all its processes together; `None` sets no limit.
+    """The resource limits of a notebook, for all its processes together; `None` sets no limit.
 
-    Sizes are in bytes: `memory` is the proportional share (PSS) of all processes, `file` the largest file, `disk` all
-    that is written. The defaults are three times what the hungriest solved notebook of the course uses.
+    Sizes are in bytes: `memory` is the proportional set size (PSS) of all processes, `file` the largest file, `disk`
+    the sum of all written files. The defaults are three times the largest use of any solved notebook of the course.
     """
 
     memory: int | None = 3 * GIGABYTE
@@ -39,14 +39,14 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Confines:
-    """The world of one notebook.
+    """The sandbox settings of one notebook.
 
     Args:
-        private: the one folder that can be written: the submission's copy, its home, temporary files, sockets.
-        readable: files and folders shown beside the system's own, for reading: the student edition, the data.
-        gpu: whether the devices of accelerators are there.
-        allowance: what may be used.
-        hidden: files and folders that are not shown although they lie where the system's programs and libraries are.
+        private: the only writable folder: the submission's copy, its home, temporary files, sockets.
+        readable: read-only files and folders besides the system's: the student edition, the data.
+        gpu: whether the devices of accelerators are visible.
+        allowance: the resource limits.
+        hidden: files and folders that are hidden although they lie in the system's folders.
     """
 
     private: str
@@ -57,16 +57,16 @@ class Confines:
 
 
 def system_paths() -> list[Path]:
-    """What every process sees for reading: the system's programs and libraries, and this Python's."""
+    """Return the paths that every process can read: the programs and libraries of the system and of this Python."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     paths = [*map(Path, SYSTEM), *(Path("/etc", name) for name in SETTINGS), *map(Path, sorted(prefixes))]
     return [path for path in distinct([*paths, *_library_folders()]) if path.exists()]
 
 
 def hidden_paths(confines: Confines) -> list[Path]:
-    """What lies within the system's paths and is yet not for students: the installed course with its tests, and more.
+    """Return the paths within the system's paths to hide: the installed course and `confines.hidden`.
 
-    Folders are hidden with all that is in them.
+    Folders are hidden with all their contents.
     """
     package = Path(course.__file__).resolve().parent
     others = [Path(entry, "course") for entry in (*_site_folders(), *sys.path) if entry]
@@ -77,7 +77,7 @@ def hidden_paths(confines: Confines) -> list[Path]:
 
 
 def _library_folders() -> list[Path]:
-    """The folders Python imports from, but those of a checkout of the course: that holds more than a library."""
+    """Return the folders of Python's import path without checkouts of the course, which contain more than a library."""
     entries = [Path(entry).absolute() for entry in sys.path if entry]
     folders = [entry for entry in entries if entry.is_dir() and not (entry / "course" / "__init__.py").is_file()]
     return [*folders, *map(Path, _site_folders())]
@@ -90,5 +90,5 @@ def _site_folders() -> list[str]:
 
 
 def distinct(paths: Iterable[Path]) -> list[Path]:
-    """Each path once, in order."""
+    """Return the paths without duplicates, in order."""
     return list(dict.fromkeys(paths))

@@ -1,8 +1,8 @@
-"""System calls by name: their numbers on the machines a sandbox can be made on, and a way to make one.
+"""Map names of system calls to their numbers on the supported machines, and make system calls by name.
 
-A system call is a number in a register. The C library has no function for the newest ones, and the filter of `seccomp`
-sees only the numbers; so this table is where names become numbers, and the one place that knows them. Numbers from 424
-on are the same on every machine.
+A system call is a number in a register. The C library has no function for the newest calls, and the filter of `seccomp`
+sees only numbers, so this table is the only place that translates names. Numbers from 424 on are the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ X86_64 = "x86_64"
 AARCH64 = "aarch64"
 
 NEWEST = 470
-"""The highest number this table's authors had heard of (`listns`, Linux 6.19): nobody has judged what lies beyond."""
+"""The highest reviewed number (`listns`, Linux 6.19); the filter refuses all newer calls."""
 
 PR_SET_NO_NEW_PRIVS = 38
 
 
 class Unsupported(RuntimeError):
-    """This machine or its kernel lacks what was asked for; the message says what."""
+    """The error for a machine or a kernel that lacks a feature, which the message names."""
 
 
 # Name, number on x86_64, number on aarch64; a dash where the machine has no such call. Sources: the kernel's
@@ -162,10 +162,10 @@ _TABLE = """
 
 
 def machine() -> str:
-    """The machine this process runs on, as the table names it.
+    """Return this machine's architecture, as the table names it.
 
     Raises:
-        Unsupported: it is not Linux, or a machine the table does not know.
+        Unsupported: the system is not Linux, or the table lacks the architecture.
     """
     name = platform.machine()
     if not sys.platform.startswith("linux") or name not in (X86_64, AARCH64) or sys.maxsize < 2**32:
@@ -175,7 +175,7 @@ def machine() -> str:
 
 @functools.cache
 def numbers(machine: str) -> Mapping[str, int]:
-    """The numbers of the calls the `machine` has, by name."""
+    """Return the numbers of the system calls of `machine` by name."""
     column = {X86_64: 1, AARCH64: 2}[machine]
     rows = (line.split() for line in _TABLE.strip().splitlines())
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
@@ -190,7 +190,7 @@ def call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None
     """Make the system call `name`; bytes and buffers are passed by address.
 
     Raises:
-        OSError: the kernel refused it.
+        OSError: the kernel refused the call.
         Unsupported: this machine has no such call.
     """
     number = numbers(machine()).get(name)
@@ -200,17 +200,17 @@ def call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Set or ask something of this process; arguments not given are zero.
+    """Call `prctl`, which sets or reads an attribute of this process; missing arguments are zero.
 
     Raises:
-        OSError: the kernel refused it.
+        OSError: the kernel refused the call.
     """
     rest = [*arguments, 0, 0, 0, 0][:4]
     return _checked("prctl", _libc().prctl(ctypes.c_int(option), *map(ctypes.c_ulong, rest)))
 
 
 def no_new_privileges() -> None:
-    """Give up gaining rights from set-uid programs: without this, only root may confine itself."""
+    """Set no_new_privs, so that set-uid programs grant no rights; without it, only root may confine itself."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 

@@ -1,1 +1,1 @@
-"""For somebody who learns alone: one notebook graded, one solution shown."""
+"""Grade a notebook and show solutions for a self-learner."""

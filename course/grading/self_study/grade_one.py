@@ -1,4 +1,4 @@
-"""Grades one notebook for somebody who learns alone: all the cases, with the reports that say what they show."""
+"""Grade one notebook for a self-learner with all cases, and report the verdicts."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from course.notebook.folder import keep_grade
 from course.syllabus import FOLLOW_THROUGH, Topic
 
 UNANSWERED = "not answered yet"
-"""What the judge says of an answer that still raises NotImplementedError."""
+"""The judge's message about an answer that still raises NotImplementedError."""
 
 PATIENCE = 60.0
-"""Seconds for a cell that does not train."""
+"""The time limit in seconds for a cell that does not train."""
 
 BESIDE = 64 * 2**20
-"""Bytes of the files beside the notebook that go along, smallest first; much larger ones are no part of an exercise."""
+"""The most bytes of files beside the notebook that the kernel gets, smallest files first."""
 
 
 @dataclass(frozen=True)
 class Marked:
-    """A graded notebook: its topic, the verdicts in the order of its exercises, and what was put right before."""
+    """A graded notebook: its topic, the verdicts in the order of its exercises, and notes on repairs."""
 
     topic: Topic
     verdicts: tuple[Verdict, ...]
@@ -47,16 +47,16 @@ class Marked:
 
     @property
     def score(self) -> float:
-        """The points earned, in all."""
+        """Return the sum of the earned points."""
         return sum(verdict.earned for verdict in self.verdicts)
 
     @property
     def points(self) -> float:
-        """The points there were to earn, in all."""
+        """Return the sum of the maximum points."""
         return sum(verdict.points for verdict in self.verdicts)
 
     def text(self) -> str:
-        """The reports, the sum of it all, and where to go from here."""
+        """Return the reports, the total, and suggestions for the next step."""
         from course.judge import report
 
         blank = [one.exercise for one in self.verdicts if one.kind == "missing" and one.message.endswith(UNANSWERED)]
@@ -79,12 +79,12 @@ class Marked:
 
 
 def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
-    """Execute the notebook at `path` in a kernel of its own and judge its exercises with all their cases.
+    """Execute the notebook at `path` in its own kernel, and judge its exercises with all their cases.
 
     The notebook is not changed, and nothing is saved.
 
     Raises:
-        Problem: it is no notebook of the course, or could not be executed.
+        Problem: the file is no notebook of the course, or could not be executed.
     """
     from course.grading.execution.corpora_cache import fill_cache
     from course.grading.execution.execute import execute
@@ -115,13 +115,13 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
 
 
 def read_submission(path: Path) -> NotebookNode:
-    """Read and mend a notebook, or raise a `Problem` that says what is wrong with it."""
+    """Read and repair a notebook, or raise a `Problem` that says what is wrong with it."""
     try:
         document = read_document(path)
     except FileNotFoundError:
         raise Problem(f"there is no {path}") from None
     for cell in document["cells"]:
-        if "outputs" in cell:  # whatever stands in them: they are made anew
+        if "outputs" in cell:  # execution makes new ones
             cell["outputs"] = []
     drop_foreign_fields(document["cells"])
     with warnings.catch_warnings():
@@ -134,7 +134,7 @@ def read_submission(path: Path) -> NotebookNode:
 def mark_exercises(nb: NotebookNode, topic: Topic) -> None:
     """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end.
 
-    Of copied cells those count that count in a class.
+    Copied cells are chosen in the same way as for a class.
     """
     from course.grading.cells import checks
 
@@ -166,7 +166,7 @@ def mark_exercises(nb: NotebookNode, topic: Topic) -> None:
 
 
 def files_beside(folder: Path) -> dict[str, bytes]:
-    """The files beside the notebook and its checkpoints; of what lies deeper, only what it refers to goes along."""
+    """Return the files beside the notebook and in `checkpoints`; deeper files are left to `gather`."""
     beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
     plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")
     files: dict[str, bytes] = {}
@@ -181,9 +181,9 @@ def files_beside(folder: Path) -> dict[str, bytes]:
 
 
 def grade_one(path: Path, policy: str) -> int:
-    """Grade one notebook, print what the judge says, and return the exit status.
+    """Grade one notebook, print the verdicts, and return the exit status.
 
-    The score is kept in `.course/` beside the notebook, unless the judge could not grade an exercise.
+    The score is saved in `.course/` beside the notebook, unless the judge could not grade an exercise.
     """
     if sys.stderr.isatty():
         print(f"Running {path.name} and its hidden tests. The first time, this also prepares corpora.", file=sys.stderr)

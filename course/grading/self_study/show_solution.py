@@ -1,4 +1,4 @@
-"""`course solution`: an exercise's reference with a commentary, for somebody who has tried."""
+"""`course solution`: show an exercise's reference solution with a commentary to a student who has tried it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ WIDTH = 100
 
 
 def show(name: str, asked: bool = False) -> int:
-    """Print the solution of the exercise `name`; unless `asked`, ask first whether it has been tried.
+    """Print the solution of the exercise `name`; unless `asked`, first ask whether the student has tried it.
 
     Raises:
-        Problem: there is no such exercise, this edition holds no solutions, or nobody is there to be asked.
+        Problem: there is no such exercise, this edition has no solutions, or the student cannot be asked.
     """
     topic, item = _item(name)
     if asked or _has_tried(topic, item):
@@ -34,7 +34,7 @@ def show(name: str, asked: bool = False) -> int:
 
 
 def text(topic: Topic, item: Item) -> str:
-    """The solution, what it rests on, what is examined, and the wrong turns that are known."""
+    """Return the solution, its background, the examined cases, and the known misconceptions."""
     heading = f"{item.name}  {topic.folder}, {counted(item.points, 'point')}"
     return "\n\n".join([heading, *(f"{title}\n\n{body}" for title, body in _sections(topic, item))])
 
@@ -59,14 +59,14 @@ def _sections(topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _turn(misconception: Any) -> str:
-    """A known mistake by its name, with the experiment that shows it."""
+    """Return a misconception's name with the experiment that shows it."""
     convention = f" (Right under another convention: {misconception.convention}.)" if misconception.convention else ""
     line = f"- {misconception.name.replace('_', ' ')}. {misconception.hint}{convention}"
     return textwrap.fill(line, WIDTH, subsequent_indent="  ")
 
 
 def _cell(topic: Topic, grade_id: str) -> str:
-    """The notebook's cell of that id with its solution, the markers left out."""
+    """Return the source of the notebook's cell `grade_id` with its solution, without the solution markers."""
     from course.grading.authoring.source import build
     from course.grading.course_folder import source_path
 
@@ -94,7 +94,7 @@ def _address(path: str) -> str:
 
 
 def _has_tried(topic: Topic, item: Item) -> bool:
-    """Whether the person has tried, by what `check` remembers, or else by their own word."""
+    """Whether the student has tried, according to the progress file of `check` or their own answer."""
     known = _known(topic).get(item.name, {})
     if known.get("kind") == "passed":
         return True
@@ -119,7 +119,7 @@ def _question(item: Item, known: dict[str, Any]) -> str:
 
 
 def _known(topic: Topic) -> dict[str, Any]:
-    """What `check` remembers beside the topic's notebook: here, in a copy below, or where releases lie above here."""
+    """Return the contents of the topic's progress file, which lies here, in a folder below, or in a release above."""
     here = Path.cwd()
     released = ((above / released_at(topic)).parent for above in (here, *here.parents))
     beside = [here, here / topic.folder, *sorted(here.glob(f"*/{topic.folder}")), *released]
