@@ -10,7 +10,7 @@ from statistics import median
 from bench._classes import make_class
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.make_task import make_task
-from course.grading.workers.worker_pool import crew
+from course.grading.workers.worker_pool import open_pool
 from course.syllabus import Topic
 
 KINDS = {
@@ -35,7 +35,7 @@ def record(folder: Path, topic: Topic) -> float:
     submissions = classroom.handed_in.submissions().items()
     tasks = [make_task(classroom, student, path).to_bytes() for student, path in submissions]
     seconds = []
-    with crew(1, None, classroom.environment) as one:
+    with open_pool(1, None, classroom.environment) as one:
         for task in tasks:
             one.submit(task).result()  # the first execution imports, and computes what is expected
         for kind, task in enumerate(tasks):

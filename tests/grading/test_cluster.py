@@ -18,7 +18,7 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
-from course.grading.workers.worker_pool import KEPT_MESSAGES, DaskCrew
+from course.grading.workers.worker_pool import KEPT_MESSAGES, DaskWorkers
 
 from .lesson import NAME, TOPIC
 from .test_resume import SETTINGS, make_class, plain
@@ -117,9 +117,9 @@ def test_results_go_past_the_scheduler_where_workers_are_reached(tmp_path, monke
             client.wait_for_workers(1, timeout=60)
             if not reached:
                 monkeypatch.setattr("distributed.comm.connect", _unreachable)
-            crew = DaskCrew(cluster.address)
-            assert crew.submit(b"result").result(timeout=60) == b"RESULT"
-            crew.close()
+            pool = DaskWorkers(cluster.address)
+            assert pool.submit(b"result").result(timeout=60) == b"RESULT"
+            pool.close()
             events = [event for _, event in client.get_events("all")]
             assert reached != any(event.get("action") == "gather" for event in events)
             assert not client.run_on_scheduler(_tasks_held)
@@ -132,10 +132,10 @@ def test_a_scheduler_keeps_no_copies_of_what_it_passed_on(tmp_path):
     try:
         with Client(cluster.address, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=60)
-            crew = DaskCrew(cluster.address)
+            pool = DaskWorkers(cluster.address)
             cluster.hire()  # and one that comes later
             client.wait_for_workers(2, timeout=60)
-            crew.close()
+            pool.close()
             assert set(client.run_on_scheduler(_most_messages_kept)) == {KEPT_MESSAGES}
     finally:
         cluster.close()

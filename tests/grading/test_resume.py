@@ -33,7 +33,7 @@ from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.problem import Problem
-from course.grading.workers.worker_pool import FORKS, LocalCrew
+from course.grading.workers.worker_pool import FORKS, LocalWorkers
 from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
@@ -86,13 +86,13 @@ def counted(monkeypatch) -> Iterator[list[str]]:
     sent: list[str] = []
     execute_all = classrooms.execute_all
 
-    def count(jobs, crew):
+    def count(jobs, pool):
         def noted():
             for student, task in jobs:
                 sent.append(student)
                 yield student, task
 
-        yield from execute_all(noted(), crew)
+        yield from execute_all(noted(), pool)
 
     with monkeypatch.context() as patch:
         patch.setattr(classrooms, "execute_all", count)
@@ -127,7 +127,7 @@ def test_unchanged_work_is_never_executed_twice(undisturbed, tmp_path, monkeypat
 def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
-    monkeypatch.setattr(LocalCrew, "__init__", lambda *_: pytest.fail("hired"))
+    monkeypatch.setattr(LocalWorkers, "__init__", lambda *_: pytest.fail("opened"))
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
 
 
@@ -181,7 +181,7 @@ def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_pat
     classroom = Classroom(root, TOPIC, SETTINGS)
     before = plain(grade_class(classroom, students=["s00"], workers=1))
 
-    def fail(jobs, crew):
+    def fail(jobs, pool):
         for student, task in jobs:
             yield student, task, Outcome(task.notebook, fault="no memory").to_bytes()
 

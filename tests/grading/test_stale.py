@@ -71,7 +71,7 @@ def test_a_fault_of_the_machine_leaves_what_is_stale_as_it_is(graded_class, tmp_
     root = shutil.copytree(graded_class, tmp_path / "course")
     judged_with_another_test(root, "ada", "attention_cost")
 
-    def fail(jobs, crew):
+    def fail(jobs, pool):
         for student, task in jobs:
             yield student, task, Outcome(task.notebook, fault="no memory").to_bytes()
 

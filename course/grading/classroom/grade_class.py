@@ -25,7 +25,7 @@ from course.grading.execution.task import Outcome
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.machine.faults import advice_for
 from course.grading.problem import Problem
-from course.grading.workers.worker_pool import crew, execute_all, most_workers
+from course.grading.workers.worker_pool import execute_all, most_workers, open_pool
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task
@@ -84,8 +84,8 @@ def grade_class(
             jobs = round_.jobs()
             first = next(jobs, None)
             if first is not None:  # start no worker pool if nothing has to be executed
-                with crew(most, scheduler, classroom.environment) as hired:
-                    for student, task, outcome in execute_all(chain([first], jobs), hired):
+                with open_pool(most, scheduler, classroom.environment) as pool:
+                    for student, task, outcome in execute_all(chain([first], jobs), pool):
                         round_.finish(student, task, outcome)
             round_.save_rest()
         finally:

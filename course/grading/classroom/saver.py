@@ -24,10 +24,10 @@ from course.grading.classroom.save import save
 from course.grading.gradebook.scores import Scores
 from course.grading.gradebook.write_marks import TopicBook
 from course.grading.intake.untrusted import remove, write_files
+from course.grading.nbgrader_bridge.converter_bypass import can_bypass_converter
 from course.grading.nbgrader_bridge.earlier_points import keep_points
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.nbgrader_bridge.patches import gradebook_transaction
-from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Outcome, Task
@@ -79,7 +79,7 @@ class Saver:
 
     def __post_init__(self) -> None:
         released = self.classroom.released
-        ours = saves_as_ours(self.classroom.config) and not released.task_cells
+        ours = can_bypass_converter(self.classroom.config) and not released.task_cells
         self.finisher = Finisher(self.classroom) if ours else None
 
     def put(self, student: str, outcome: Outcome | None, task: Task | None) -> Iterator[Saved]:

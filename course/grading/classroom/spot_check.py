@@ -18,7 +18,7 @@ from course.grading.classroom.make_task import make_task
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.workers.worker_pool import crew, execute_all
+from course.grading.workers.worker_pool import execute_all, open_pool
 from course.syllabus import Topic
 
 
@@ -75,8 +75,8 @@ def _trained_anew(
         else:
             jobs.append((student, task))
     if jobs:
-        with crew(min(workers, len(jobs)), scheduler, classroom.environment) as hired:
-            for student, task, outcome in execute_all(jobs, hired):
+        with open_pool(min(workers, len(jobs)), scheduler, classroom.environment) as pool:
+            for student, task, outcome in execute_all(jobs, pool):
                 if store:
                     store.put(task, outcome)
                 done.append((student, Outcome.from_bytes(outcome)))

@@ -227,13 +227,13 @@ class NotebookRun(NotebookClient):
         except DeadKernelError as error:
             if clock.expired():  # a flood of messages blocked nbclient's own timeout, or one was lost
                 return await self._silent(cell)
-            return self._gone(cell, error)
+            return self._on_kernel_death(cell, error)
         except TimeoutError:
             return await self._silent(cell)
         except Exception as error:  # noqa: BLE001 - a kernel can send unreadable outputs
             if not self._flooded:
                 return cut(cell, type(error).__name__, UNREADABLE, kind="error")
-        return self._heard_out(cell)
+        return self._classify_reply(cell)
 
     async def _silent(self, cell: NotebookNode) -> CellEnd:
         """End a cell without a reply: the reply was lost with a message that is too large, or the kernel hangs."""
@@ -243,7 +243,7 @@ class NotebookRun(NotebookClient):
                 return printed_too_much(cell, self.limits.output)
         return cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 
-    def _gone(self, cell: NotebookNode, error: DeadKernelError) -> CellEnd:
+    def _on_kernel_death(self, cell: NotebookNode, error: DeadKernelError) -> CellEnd:
         """End a cell whose kernel ended.
 
         Raises:
@@ -265,7 +265,7 @@ class NotebookRun(NotebookClient):
         self.handle.poll()
         return self.handle.excess
 
-    def _heard_out(self, cell: NotebookNode) -> CellEnd:
+    def _classify_reply(self, cell: NotebookNode) -> CellEnd:
         """Return how a cell ended that has a reply or that sent too much, by its timeout, limits and outputs."""
         if self._timed_out:
             return CellEnd("time", "CellTimeoutError", f"no end after {self._get_timeout(cell):g} seconds")

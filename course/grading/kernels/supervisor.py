@@ -115,14 +115,14 @@ class Supervisor:
                 return
             patience = max(0.0, next_look - time.monotonic())
             for message in self.line.hear(BRIEF if self._killed else patience):
-                self._obey(message, watch)
+                self._handle_message(message, watch)
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + TICK
                 excess = watch.look()
                 if excess:
                     self._stop(excess)
 
-    def _obey(self, message: dict[str, Any], watch: Watch) -> None:
+    def _handle_message(self, message: dict[str, Any], watch: Watch) -> None:
         if "signal" in message:
             if message["signal"] == signal.SIGKILL:
                 watch.measure()

@@ -58,7 +58,7 @@ def demand_short_names() -> None:
         raise Problem(_too_long(f" ({length} characters, at most {LONGEST})"))
 
 
-LONGEST = 107 - len("/crew-12345678/judge-12345678/socket")
+LONGEST = 107 - len("/pool-12345678/judge-12345678/socket")
 """Bytes of the temporary folder's path at most, because the path of a socket two folders below may have 107."""
 
 
@@ -127,7 +127,7 @@ def _elsewhere(places: list[str]) -> str:
     return ""
 
 
-OURS = ("course-", "crew-", "judge-", "probe-", "zygote-", "tmp", "pymp-")
+OURS = ("course-", "pool-", "judge-", "probe-", "zygote-", "tmp", "pymp-")
 """Prefixes of the temporary folders that grading makes; other folders beside them may be a whole course."""
 
 

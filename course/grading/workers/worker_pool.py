@@ -59,7 +59,7 @@ def most_workers() -> int:
     return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """A worker pool: local processes or a Dask cluster."""
 
     @property
@@ -73,13 +73,13 @@ class Crew(Protocol):
         """Replace the workers after some have died."""
 
 
-def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[str, Task, bytes]]:
+def execute_all(jobs: Iterable[tuple[str, Task]], pool: WorkerPool) -> Iterator[tuple[str, Task, bytes]]:
     """Yield jobs with their outcomes as the pool finishes them, with at most two jobs for each worker submitted.
 
     A job that failed `ATTEMPTS` times has an outcome that says why. When a worker dies, it is unknown which job killed
     it. So all running jobs are tried again one at a time, and only a job that kills a worker alone counts as failed.
     """
-    work = _Work(jobs, crew)
+    work = _Work(jobs, pool)
     while work.begin():
         yield from work.collect()
 
@@ -87,8 +87,8 @@ def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[
 class _Work:
     """The jobs of a worker pool: running, waiting for a retry, and suspected of killing workers."""
 
-    def __init__(self, jobs: Iterable[tuple[str, Task]], crew: Crew) -> None:
-        self.crew, self.waiting = crew, iter(jobs)
+    def __init__(self, jobs: Iterable[tuple[str, Task]], pool: WorkerPool) -> None:
+        self.pool, self.waiting = pool, iter(jobs)
         self.running: dict[Future[bytes], tuple[str, Task]] = {}
         self.again: list[tuple[str, Task]] = []
         self.suspects: deque[tuple[str, Task]] = deque()
@@ -101,7 +101,7 @@ class _Work:
         if self.alone:
             self._submit(self.suspects.popleft())
         elif not self.suspects:
-            while len(self.running) < 2 * self.crew.size and (job := self._next()):
+            while len(self.running) < 2 * self.pool.size and (job := self._next()):
                 self._submit(job)
         return bool(self.running)
 
@@ -113,7 +113,7 @@ class _Work:
             job = self.running.pop(future)
             outcome, broken = _result(future, job[1])
             if broken:
-                self.crew.renew()
+                self.pool.renew()
             if broken and not own:
                 self.suspects.append(job)
             elif self._is_settled(job[0], outcome):
@@ -122,7 +122,7 @@ class _Work:
                 (self.suspects if broken else self.again).append(job)
 
     def _submit(self, job: tuple[str, Task]) -> None:
-        self.running[self.crew.submit(job[1].to_bytes())] = job
+        self.running[self.pool.submit(job[1].to_bytes())] = job
 
     def _next(self) -> tuple[str, Task] | None:
         return self.again.pop() if self.again else next(self.waiting, None)
@@ -148,7 +148,7 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
         return Outcome(task.notebook, fault=fault).to_bytes(), False
 
 
-class LocalCrew:
+class LocalWorkers:
     """A pool of worker processes on this machine, forked from a fork server, which is a program of its own.
 
     So workers hold nothing of the grader's memory, and what they need is imported once.
@@ -164,7 +164,7 @@ class LocalCrew:
         with delay_signals():  # a zygote not yet registered would not be ended
             self.zygote = zygote_for(environment) if environment and FORKS else None
         self._address = (self.zygote.address, environment) if self.zygote and environment else None
-        self._folder = tempfile.mkdtemp(prefix="crew-")  # short, because a socket's path is limited
+        self._folder = tempfile.mkdtemp(prefix="pool-")  # short, because a socket's path is limited
         try:
             Path(self._folder, EXPECTED).mkdir()
             self.pool = self._start()
@@ -276,7 +276,7 @@ KNOWN_FOR = 1.0
 """Seconds for which the size of a cluster is cached."""
 
 
-class DaskCrew:
+class DaskWorkers:
     """A pool of the workers of a Dask cluster, by the address of its scheduler.
 
     The scheduler passes tasks on. Results come directly from the workers if this machine can connect to them.
@@ -346,9 +346,9 @@ def _keep_few_messages(dask_scheduler: Any = None) -> None:
 
 
 @contextmanager
-def crew(
+def open_pool(
     workers: int, scheduler: str | None = None, environment: Callable[[], dict[str, str]] | None = None
-) -> Iterator[LocalCrew | DaskCrew]:
+) -> Iterator[LocalWorkers | DaskWorkers]:
     """Make a worker pool for the `with` block. An exception in the block ends the running tasks at once.
 
     Args:
@@ -356,7 +356,7 @@ def crew(
         scheduler: the address of a Dask scheduler, to be used instead.
         environment: returns the variables that the kernels of a local pool share.
     """
-    made = DaskCrew(scheduler) if scheduler else LocalCrew(workers, environment() if environment else None)
+    made = DaskWorkers(scheduler) if scheduler else LocalWorkers(workers, environment() if environment else None)
     try:
         yield made
         made.close()

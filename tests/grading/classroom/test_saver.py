@@ -22,7 +22,7 @@ from course.grading.classroom.finish import notebook_file
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.write_feedback import write_all
 from course.grading.intake.untrusted import read_files
-from course.grading.nbgrader_bridge.standard_saving import saves_as_ours
+from course.grading.nbgrader_bridge.converter_bypass import can_bypass_converter
 from tests.few import few
 
 from ..classes import question
@@ -125,7 +125,7 @@ def pages(root: Path) -> dict[str, bytes]:
 def grade_by_nbgrader(root: Path, monkeypatch) -> None:
     """Grade as a course with steps of its own is graded."""
     with monkeypatch.context() as patch:
-        patch.setattr(saver, "saves_as_ours", lambda config: False)
+        patch.setattr(saver, "can_bypass_converter", lambda config: False)
         grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)
 
 
@@ -211,9 +211,9 @@ def test_a_notebooks_file_is_nbformats():
 )
 def test_a_course_with_ways_of_its_own_is_saved_by_nbgrader(line, tmp_path):
     room = Classroom(make_course(tmp_path), TOPIC, SETTINGS)
-    assert saves_as_ours(room.config)
+    assert can_bypass_converter(room.config)
     exec(line, {"c": room.config})
-    assert not saves_as_ours(room.config)
+    assert not can_bypass_converter(room.config)
 
 
 def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):

@@ -223,7 +223,7 @@ def test_that_a_zygote_died_shows_while_kernels_of_its_live(tmp_path):
 
 def test_after_a_class_the_next_one_begins_a_zygote_of_its_own():
     environment = dict(os.environ)
-    zygote_client.zygote_for(environment).close()  # as whoever hired a class's workers does in the end
+    zygote_client.zygote_for(environment).close()  # as whoever opened the pool does in the end
     begun = zygote_client.zygote_for(environment)
     assert not begun.gone and Path(begun.address).parent.is_dir()
     zygote_client.close_all()

@@ -287,7 +287,7 @@ def test_where_no_worker_can_begin_nothing_of_its_is_left(monkeypatch, tmp_path)
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(worker_pool, "ProcessPoolExecutor", fail)
-    with pytest.raises(Problem, match="They need /dev/shm"), worker_pool.crew(1):
+    with pytest.raises(Problem, match="They need /dev/shm"), worker_pool.open_pool(1):
         pass
     assert list(tmp_path.iterdir()) == []
 

@@ -28,7 +28,7 @@ from course.grading.kernels.environment import environment
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
 from course.grading.workers import worker_pool
-from course.grading.workers.worker_pool import ATTEMPTS, FORKS, LocalCrew, crew, execute_all
+from course.grading.workers.worker_pool import ATTEMPTS, FORKS, LocalWorkers, execute_all, open_pool
 from course.judge.verdict import Verdict
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
@@ -39,7 +39,7 @@ def task(name: str) -> Task:
 
 
 class Hands:
-    """A crew of threads that does what it is told with each attempt at a task."""
+    """A pool of threads that does what it is told with each attempt at a task."""
 
     def __init__(self, work: Callable[[str, int], Outcome], size: int = 2) -> None:
         self.size, self.work, self.renewed = size, work, 0
@@ -120,7 +120,7 @@ def test_work_that_always_kills_its_worker_comes_back_with_the_reason():
 
 
 class Fragile:
-    """A crew of which all die whenever `poison` is under way; others are done as soon as they are tried again."""
+    """A pool of which all die whenever `poison` is under way; others are done as soon as they are tried again."""
 
     size = 2
 
@@ -153,16 +153,16 @@ def test_nobody_pays_for_a_neighbour_whose_work_kills_workers():
 
 
 def test_real_workers_are_replaced_when_they_are_killed():
-    hired = LocalCrew(1)
+    opened = LocalWorkers(1)
     try:
-        first = hired.submit(task("empty").to_bytes())
+        first = opened.submit(task("empty").to_bytes())
         assert Outcome.from_bytes(first.result()).final
-        (process,) = hired.pool._processes.values()
+        (process,) = opened.pool._processes.values()
         os.kill(process.pid, signal.SIGKILL)
-        ((_, _, data),) = execute_all([("again", task("empty"))], hired)
+        ((_, _, data),) = execute_all([("again", task("empty"))], opened)
         assert Outcome.from_bytes(data).final
     finally:
-        hired.close(at_once=True)
+        opened.close(at_once=True)
 
 
 MAKE = "__import__('tempfile').mkdtemp(prefix='course-')"
@@ -171,12 +171,12 @@ MAKE = "__import__('tempfile').mkdtemp(prefix='course-')"
 
 def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with crew(1) as hired:
-        assert hired.submit(task("empty").to_bytes()).result(timeout=60)
-        shared = hired.pool.submit(eval, "__import__('course.judge.expected').judge.expected.shared_folder")
-        assert list(tmp_path.glob("crew-*/expected")) == [shared.result(timeout=60)]
-        assert Path(hired.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
-    assert not list(tmp_path.glob("crew-*"))
+    with open_pool(1) as opened:
+        assert opened.submit(task("empty").to_bytes()).result(timeout=60)
+        shared = opened.pool.submit(eval, "__import__('course.judge.expected').judge.expected.shared_folder")
+        assert list(tmp_path.glob("pool-*/expected")) == [shared.result(timeout=60)]
+        assert Path(opened.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+    assert not list(tmp_path.glob("pool-*"))
 
 
 @pytest.mark.skipif(not FORKS, reason="nothing is forked here")
@@ -185,8 +185,8 @@ def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
     worker_pool.begin_early(environment(tmp_path, assemble(()), None, "checkpoint"))
     begun = zygote_client.known_zygotes[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
-    with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
-        assert hired.zygote is begun and not begun.gone
+    with open_pool(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as opened:
+        assert opened.zygote is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
 
@@ -195,29 +195,29 @@ def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
 def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     nb = new_notebook(cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
-    with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
-        assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
-        assert hired.zygote is not None and hired.zygote.process is not None
-        hired.zygote.process.kill()
-        hired.zygote.process.wait()
-        assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
+    with open_pool(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as opened:
+        assert Outcome.from_bytes(opened.submit(one_cell).result()).why_cold == ""
+        assert opened.zygote is not None and opened.zygote.process is not None
+        opened.zygote.process.kill()
+        opened.zygote.process.wait()
+        assert Outcome.from_bytes(opened.submit(one_cell).result()).why_cold == ""
 
 
 def test_nor_does_a_grader_that_is_interrupted_leave_it_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
-        assert Path(hired.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+    with pytest.raises(KeyboardInterrupt), open_pool(1) as opened:
+        assert Path(opened.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
         raise KeyboardInterrupt
-    assert not list(tmp_path.glob("crew-*"))
+    assert not list(tmp_path.glob("pool-*"))
 
 
 def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
     code = (
         "import sys, time\n"
-        "from course.grading.workers.worker_pool import crew\n"
-        "with crew(1) as hired:\n"
-        "    hired.submit(sys.stdin.buffer.read()).result()\n"
-        f"    hired.pool.submit(eval, {MAKE!r}).result()\n"
+        "from course.grading.workers.worker_pool import open_pool\n"
+        "with open_pool(1) as opened:\n"
+        "    opened.submit(sys.stdin.buffer.read()).result()\n"
+        f"    opened.pool.submit(eval, {MAKE!r}).result()\n"
         "    print('up', flush=True)\n"
         "    time.sleep(60)"
     )
@@ -231,10 +231,10 @@ def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
         grader.stdin.write(task("empty").to_bytes())
         grader.stdin.close()
         assert grader.stdout.readline() == b"up\n"
-        assert list(tmp_path.glob("crew-*/course-*"))
+        assert list(tmp_path.glob("pool-*/course-*"))
         grader.kill()
     deadline = time.monotonic() + 20
-    while (left := list(tmp_path.glob("crew-*"))) and time.monotonic() < deadline:
+    while (left := list(tmp_path.glob("pool-*"))) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
 
@@ -244,20 +244,20 @@ def test_a_server_of_workers_that_dies_is_begun_anew():
     """Whoever asks it for a worker just then hears that it hung up."""
     from multiprocessing import forkserver
 
-    with crew(2) as hired:
+    with open_pool(2) as opened:
         for _ in range(2):
             server = forkserver._forkserver._forkserver_pid
             os.kill(server, signal.SIGKILL)
-            hired.renew()
+            opened.renew()
             names = ("s0", "s1", "s2")
-            out = [Outcome.from_bytes(data) for _, _, data in execute_all([(n, task(n)) for n in names], hired)]
+            out = [Outcome.from_bytes(data) for _, _, data in execute_all([(n, task(n)) for n in names], opened)]
             assert [outcome.fault for outcome in out] == ["", "", ""]
 
 
 @pytest.mark.parametrize("error", [EOFError("unexpected EOF"), ConnectionRefusedError(), BrokenProcessPool("gone")])
 def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch, error):
     monkeypatch.setattr(worker_pool, "PAUSES", (0.0, 0.0))
-    with crew(1) as hired:
+    with open_pool(1) as opened:
         submit, failures = ProcessPoolExecutor.submit, iter([error])
 
         def failing(*call: Any) -> Future[bytes]:
@@ -266,18 +266,18 @@ def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch,
             return submit(*call)
 
         monkeypatch.setattr(ProcessPoolExecutor, "submit", failing)
-        assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
+        assert Outcome.from_bytes(opened.submit(task("s0").to_bytes()).result()).fault == ""
         failures = iter([error, error])
-        assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
+        assert Outcome.from_bytes(opened.submit(task("s0").to_bytes()).result()).fault == ""
         failures = iter([error, error, error])
         with pytest.raises(Fault, match="worker processes end as soon as they start"):
-            hired.submit(task("s0").to_bytes())
+            opened.submit(task("s0").to_bytes())
 
 
 def test_a_crew_that_is_interrupted_goes_home_at_once():
-    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
-        hired.submit(task("empty").to_bytes()).result()
-        processes = list(hired.pool._processes.values())
+    with pytest.raises(KeyboardInterrupt), open_pool(1) as opened:
+        opened.submit(task("empty").to_bytes()).result()
+        processes = list(opened.pool._processes.values())
         raise KeyboardInterrupt
     assert not any(process.is_alive() for process in processes)
 
@@ -290,9 +290,9 @@ def test_a_crew_whose_going_home_is_interrupted_leaves_nothing_behind(tmp_path, 
         monkeypatch.setattr(ProcessPoolExecutor, "shutdown", shutdown)
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
-        hired.submit(task("empty").to_bytes()).result()
-        processes = list(hired.pool._processes.values())
+    with pytest.raises(KeyboardInterrupt), open_pool(1) as opened:
+        opened.submit(task("empty").to_bytes()).result()
+        processes = list(opened.pool._processes.values())
         monkeypatch.setattr(ProcessPoolExecutor, "shutdown", interrupted)
     assert not any(process.is_alive() for process in processes) and not list(tmp_path.iterdir())
 
@@ -307,11 +307,11 @@ def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(BaseProcess, "start", signalled)
-    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
+    with pytest.raises(KeyboardInterrupt), open_pool(1) as opened:
         try:
-            hired.submit(task("empty").to_bytes())
+            opened.submit(task("empty").to_bytes())
         finally:
-            processes = list(hired.pool._processes.values())
+            processes = list(opened.pool._processes.values())
     assert len(processes) == 1 and not processes[0].is_alive()
 
 
@@ -351,4 +351,4 @@ def test_where_memory_is_short_fewer_workers_begin(monkeypatch, cores, gigabytes
 def test_no_scheduler_is_one_sentence(monkeypatch):
     monkeypatch.setattr(worker_pool, "ANSWERS_WITHIN", 0.5)
     with pytest.raises(Problem, match="no Dask scheduler answers at tcp"):
-        worker_pool.DaskCrew("tcp://127.0.0.1:1")
+        worker_pool.DaskWorkers("tcp://127.0.0.1:1")

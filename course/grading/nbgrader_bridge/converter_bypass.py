@@ -34,7 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """The only values that a standard configuration may set for other classes."""
 
 
-def saves_as_ours(config: Any) -> bool:
+def can_bypass_converter(config: Any) -> bool:
     """Return whether a configuration has no custom steps, hooks, plugins or file permissions for autograding."""
     if OWN_WAYS & set(config):
         return False
