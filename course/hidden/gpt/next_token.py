@@ -94,10 +94,10 @@ def next_token(rng):
     )
 
 
-def _kept(p, top_k=None, top_p=None, cut=lambda together, before, top_p: before >= top_p):
+def _kept(p, top_k=None, top_p=None, cut=lambda together, before, top_p: before >= top_p, one_more=0):
     """The probabilities of what stays: `cut` says what does not, by the sums with each token and before it."""
     if top_k is not None:
-        least = p.topk(min(top_k, p.shape[-1])).values[..., -1:]
+        least = p.topk(min(top_k + one_more, p.shape[-1])).values[..., -1:]
         p = p.masked_fill(p < least, 0.0)
         p = p / p.sum(-1, keepdim=True)
     if top_p is not None:
@@ -129,6 +129,10 @@ next_token.mistakes(
     temperature_after_the_softmax=_drawing(lambda z, T: z.softmax(-1) / T),
 )
 next_token.mistakes(
+    "With 0.5, 0.3, 0.15 and 0.05, how many tokens does top_k = 2 keep in your function?",
+    one_more_than_top_k=_drawing(one_more=1),
+)
+next_token.mistakes(
     "With 0.5, 0.3, 0.15 and 0.05, the likeliest token alone does not reach 0.6. Does your function keep the one that "
     "crosses it? And what does it keep for top_p = 0.3?",
     drops_the_token_that_crosses=_drawing(cut=lambda together, before, top_p: together > top_p),
@@ -140,22 +144,12 @@ next_token.mistakes(
 )
 
 
-def _without(cut):
-    """The right answer, but for this cut."""
-
-    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-        how = {"top_k": top_k, "top_p": top_p} | {cut: None}
-        return reference.next_token(logits, temperature, generator=generator, **how)
-
-    return answer
-
-
-next_token.mistakes(
+@next_token.misconception(
     "Print the scores or the probabilities that you draw from, with and without top_k = 2, and then with and without "
-    "top_p = 0.6. Does each of the two change anything?",
-    top_k_changes_nothing=_without("top_k"),
-    top_p_changes_nothing=_without("top_p"),
+    "top_p = 0.6. Does each of the two change anything?"
 )
+def top_p_changes_nothing(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    return reference.next_token(logits, temperature, top_k, generator=generator)
 
 
 @next_token.misconception("Is top_p told of the temperature? At 0.5, the likeliest of the four tokens has 0.685.")
