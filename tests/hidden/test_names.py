@@ -279,9 +279,7 @@ def beam_with_the_penalty_of_wu(model, src, beam, length_penalty=1.0):
 
 
 class AddsItToItself(nn.Module):
-    """Where y = f(x) is to be added to x, it is added to y, in these sublayers."""
-
-    where = ("attention", "feed-forward")
+    """Where y = f(x) is to be added to x, it is added to y."""
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
@@ -291,21 +289,13 @@ class AddsItToItself(nn.Module):
         self.dropout, self.norm = nn.Dropout(dropout), norm
 
     def forward(self, x, mask=None):
-        x = self.block("attention", self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
-        return self.block("feed-forward", self.norm2, lambda y: self.down(F.relu(self.up(y))), x)
+        x = self.block(self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
+        return self.block(self.norm2, lambda y: self.down(F.relu(self.up(y))), x)
 
-    def block(self, name, norm, sublayer, x):
+    def block(self, norm, sublayer, x):
         y = self.dropout(sublayer(norm(x) if self.norm == "pre" else x))
-        y = y + y if name in self.where else x + y
+        y = y + y
         return y if self.norm == "pre" else norm(y)
-
-
-class AddsAttentionToItself(AddsItToItself):
-    where = ("attention",)
-
-
-class AddsFeedForwardToItself(AddsItToItself):
-    where = ("feed-forward",)
 
 
 # -- 11 ----------------------------------------------------------------------------------------------------------------
@@ -370,8 +360,6 @@ HEARD = [
     Heard("decode_beam", beam_until_the_best_ends, COMPARED, COMPARED),
     Heard("decode_beam", beam_with_the_penalty_of_wu, COMPARED, "values are off"),
     Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
-    Heard("EncoderLayer", AddsAttentionToItself, "and biases of W_o to zero", "W_o to zero", "dropout of 1"),
-    Heard("EncoderLayer", AddsFeedForwardToItself, "and biases of down to zero", "down to zero", "dropout of 1"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]
 

@@ -83,10 +83,10 @@ class _Open(reference.Bert):
         places = torch.arange(ids.shape[1])
         return self.dropout(self.norm(self.words(ids) + self.positions(places) + self.segments(segments)))
 
-    def allowed(self, mask, segments):
+    def allowed(self, mask):
         return mask[:, None, None]
 
-    def sentence(self, x, mask):
+    def sentence(self, x):
         return x[:, 0]
 
     def judged(self, sentence):
@@ -95,8 +95,8 @@ class _Open(reference.Bert):
     def forward(self, ids, segments, mask):
         x = self.embedded(ids, segments)
         for layer in self.layers:
-            x = layer(x, self.allowed(mask, segments))
-        return x, self.judged(self.sentence(x, mask))
+            x = layer(x, self.allowed(mask))
+        return x, self.judged(self.sentence(x))
 
 
 def _with(**pieces):
@@ -120,7 +120,6 @@ def _only(*tables):
 Bert.mistakes(
     "Exchange segments 0 and 1. Which of your results move?",
     NoSegments=_with(embedded=_only("words", "positions")),
-    SegmentsAllZero=_with(embedded=lambda self, ids, segments: _Open.embedded(self, ids, torch.zeros_like(segments))),
 )
 Bert.mistakes(
     "Exchange two words of a sentence. Does the vector of `[CLS]` move?",
@@ -132,7 +131,6 @@ Bert.mistakes(
 )
 Bert.mistakes(
     "Put the model into training mode with a dropout of 1. What goes into the first layer?",
-    DropsBeforeTheNorm=_with(embedded=lambda self, ids, segments: self.norm(self.dropout(_sum(self, ids, segments)))),
     NothingDropped=_with(embedded=lambda self, ids, segments: self.norm(_sum(self, ids, segments))),
 )
 Bert.mistakes(
@@ -145,29 +143,16 @@ Bert.mistakes(
 )
 Bert.mistakes(
     "Change what stands behind the mask. Which vectors move?",
-    MaskNotUsed=_with(allowed=lambda self, mask, segments: None),
-    MaskTurnedRound=_with(allowed=lambda self, mask, segments: ~mask[:, None, None]),
-)
-Bert.mistakes(
-    "Print what your attention gets as its mask, for a pair. Does it hide a whole sentence?",
-    SegmentsAsTheMask=_with(allowed=lambda self, mask, segments: segments[:, None, None].bool()),
-)
-Bert.mistakes(
-    "Change the last word of a sentence. Should the vector of the first one move? Which models hide later words?",
-    HidesTheFuture=_with(
-        allowed=lambda self, mask, segments: mask[:, None, None] & mask.new_ones(2 * mask.shape[1:]).tril()
-    ),
+    MaskNotUsed=_with(allowed=lambda self, mask: None),
 )
 Bert.mistakes(
     "At which token do your pair logits look? Change the vector that leaves the last layer at one token, and then at "
     "another one. Which change moves the pair logits?",
-    LooksAtTheLastToken=_with(sentence=lambda self, x, mask: x[:, -1]),
-    LooksAtTheMean=_with(sentence=lambda self, x, mask: x.mean(1)),
+    LooksAtTheMean=_with(sentence=lambda self, x: x.mean(1)),
 )
 Bert.mistakes(
     "Print the numbers that go into `pair`. Between which bounds should they lie?",
     NoTanh=_with(judged=lambda self, sentence: self.pair(self.pooler(sentence))),
-    NoPooler=_with(judged=lambda self, sentence: self.pair(sentence.tanh())),
 )
 Bert.mistakes(
     "What does `word_logits` return for a vector of zeros, once the bias is not zero?",
@@ -183,9 +168,3 @@ class TiedByACopy(_Open):
 
     def word_logits(self, words):
         return self.output(words)
-
-
-@Bert.misconception("Train for a step on word logits alone. Does a gradient reach the embeddings through the output?")
-class OutputDetached(_Open):
-    def word_logits(self, words):
-        return words @ self.words.weight.detach().T + self.bias

@@ -62,21 +62,14 @@ def best_span(rng):
     )
 
 
-def _table(start, end, mask, longest, allowed=None, total=None):
+def _table(start, end, mask, longest, allowed=None):
     T = start.shape[1]
     i, j = torch.arange(T)[:, None], torch.arange(T)
     rule = ((lambda i, j: (i <= j) & (j - i < longest)) if allowed is None else allowed)(i, j)
-    scores = start[:, :, None] + end[:, None] if total is None else total(start, end)
+    scores = start[:, :, None] + end[:, None]
     scores = scores.masked_fill(~(rule & mask[:, :, None] & mask[:, None]), -torch.inf)
     best = scores.flatten(1).argmax(1)
     return torch.stack([best // T, best % T], 1)
-
-
-best_span.mistakes(
-    "Print texts in which your answer ends before it begins. Were both chosen by themselves?",
-    two_argmaxes=lambda start, end, mask, longest: torch.stack(_two_bests(start, end, mask), 1),
-    two_argmaxes_of_everything=lambda start, end, mask, longest: torch.stack([start.argmax(1), end.argmax(1)], 1),
-)
 
 
 def _two_bests(start, end, mask):
@@ -84,34 +77,20 @@ def _two_bests(start, end, mask):
     return [part.masked_fill(~mask, -torch.inf).argmax(1) for part in (start, end)]
 
 
-def _none_where_they_do_not_fit(start, end, mask, longest):
+best_span.mistakes(
+    "Print texts in which your answer ends before it begins. Were both chosen by themselves?",
+    two_argmaxes=lambda start, end, mask, longest: torch.stack(_two_bests(start, end, mask), 1),
+)
+
+
+@best_span.misconception(
+    "Try the four tokens of the text, whose best start and best end do not fit together. Which span has the largest "
+    "sum, and what does your function return?"
+)
+def chosen_apart_and_none_where_they_do_not_fit(start, end, mask, longest):
     i, j = _two_bests(start, end, mask)
     fits = (i <= j) & (j - i < longest)
     return torch.stack([i * fits, j * fits], 1)
-
-
-def _none_where_reversed(start, end, mask, longest):
-    i, j = _two_bests(start, end, mask)
-    return torch.stack([i * (i <= j), j * (i <= j)], 1)
-
-
-def _the_smaller_first(start, end, mask, longest):
-    return torch.stack(_two_bests(start, end, mask), 1).sort(1).values
-
-
-def _end_moved_to_the_start(start, end, mask, longest):
-    i, j = _two_bests(start, end, mask)
-    return torch.stack([i, torch.maximum(i, j)], 1)
-
-
-best_span.mistakes(
-    "Try the four tokens of the text, whose best start and best end do not fit together. Which span has the largest "
-    "sum, and what does your function return?",
-    chosen_apart_and_none_where_they_do_not_fit=_none_where_they_do_not_fit,
-    chosen_apart_and_none_where_reversed=_none_where_reversed,
-    chosen_apart_and_exchanged=_the_smaller_first,
-    chosen_apart_and_the_end_moved=_end_moved_to_the_start,
-)
 
 
 @best_span.misconception(
@@ -142,11 +121,6 @@ def one_word_too_many(start, end, mask, longest):
     return _table(start, end, mask, longest, lambda i, j: (i <= j) & (j - i <= longest))
 
 
-@best_span.misconception("How many words has an answer from place 3 to place 4? And from 3 to 3?")
-def last_word_excluded(start, end, mask, longest):
-    return _table(start, end, mask, longest, lambda i, j: (i <= j) & (j - i < longest - 1))
-
-
 @best_span.misconception("May an answer have a single word? Look for one in which first and last are equal.")
 def no_answers_of_one_word(start, end, mask, longest):
     return _table(start, end, mask, longest, lambda i, j: (i < j) & (j - i < longest))
@@ -165,10 +139,3 @@ def forbidden_scores_become_zero(start, end, mask, longest):
     zeroed = [torch.where(mask, part, 0.0) for part in (start, end)]
     found = _table(*zeroed, torch.ones_like(mask), longest)
     return torch.where(mask.any(1, keepdim=True), found, right)
-
-
-@best_span.misconception(
-    "For start scores 1, 0 and end scores 0, 1, print your result. Which of its two columns holds the first position?"
-)
-def ends_before_starts(start, end, mask, longest):
-    return reference.best_span(start, end, mask, longest).flip(1)

@@ -188,13 +188,6 @@ class LayerLooksAtLayer(OpenModel):
         return self.decoder_norm(x)
 
 
-@Transformer.misconception("Print what goes into each encoder layer. Does the second one read what the first has made?")
-class EveryLayerReadsTheEmbeddings(OpenModel):
-    def encoded(self, src, src_mask):
-        x = self.embedded(src, self.src_embed)
-        return self.encoder_norm([layer(x, src_mask) for layer in self.encoder][-1])
-
-
 @Transformer.misconception(
     "Translate a sentence alone, then as the second one of a batch. Are its logits the same? Which axis is time?"
 )

@@ -100,11 +100,6 @@ def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
     return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
-def _scored(scored):
-    """The right mean of losses, by what `scored` makes of logits."""
-    return lambda logits, targets, epsilon, mask: _smoothed(logits, targets, epsilon, scored=scored)[mask].mean()
-
-
 def _with(**changed):
     """The right mean of losses against another target: `changed` makes shares of epsilon and V."""
     return lambda logits, targets, epsilon, mask: _smoothed(
@@ -115,24 +110,17 @@ def _with(**changed):
 label_smoothing_loss.mistakes(
     "Sum the smoothed target of one token. Is it one?",
     target_does_not_sum_to_one=_with(right=lambda epsilon, V: 1 - epsilon),
-    epsilon_for_every_word=_with(share=lambda epsilon, V: epsilon, right=lambda epsilon, V: 1 - epsilon),
-    nothing_taken_from_the_target=_with(right=lambda epsilon, V: 1 + epsilon / V),
-    only_the_right_word_counts=_with(share=lambda epsilon, V: 0.0, right=lambda epsilon, V: 1 - epsilon),
     shared_by_two_words_fewer=_with(
         share=lambda epsilon, V: epsilon / max(V - 2, 1), right=lambda epsilon, V: 1 - epsilon
     ),
 )
-label_smoothing_loss.mistakes(
-    "Print the target for epsilon = 0.1. How much of it does the right word get, nearly all or a tenth?",
-    epsilon_the_wrong_way_round=_with(
-        share=lambda epsilon, V: (1 - epsilon) / V, right=lambda epsilon, V: epsilon + (1 - epsilon) / V
-    ),
+
+
+@label_smoothing_loss.misconception(
+    "Your loss can fall below zero. Print the numbers that you sum. Is each a logarithm of a probability?"
 )
-label_smoothing_loss.mistakes(
-    "Your loss can fall below zero. Print the numbers that you sum. Is each a logarithm of a probability?",
-    logarithm_forgotten=_scored(torch.softmax),
-    softmax_forgotten=_scored(lambda logits, dim: logits),
-)
+def logarithm_forgotten(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, scored=torch.softmax)[mask].mean()
 
 
 @label_smoothing_loss.misconception(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.exercise import Ref, build, exercise
 from course.hidden.gpt.scaffold import BUILT_IN_ATTENTION, WithLayers, published
@@ -81,7 +80,7 @@ def GPT(rng):
 
 
 class _Layer(reference.GPTLayer):
-    """The layer in pieces: its stream and norms, its feed-forward network, positions, rotation and mask."""
+    """The layer in pieces: its stream, positions, rotation and mask."""
 
     def forward(self, x, past):
         seen, present = self.attend(self.norm1(x), past)
@@ -116,58 +115,10 @@ def _with(**pieces):
     return type("Other", (WithLayers,), {"layer": type("Layer", (_Layer,), pieces)})
 
 
-def _behind(first, second):
-    """The stream of a layer whose attention reads `first(layer, x)`, and its network `second(layer, x)`."""
-
-    def forward(layer, x, past):
-        seen, present = layer.attend(first(layer, x), past)
-        x = x + seen
-        return x + layer.feed_forward(second(layer, x)), present
-
-    return forward
-
-
-def _norm1(layer, x):
-    return layer.norm1(x)
-
-
-def _norm2(layer, x):
-    return layer.norm2(x)
-
-
-def _as_it_is(layer, x):
-    return x
-
-
-GPT.mistakes(
-    "Print the mean square of what goes into `W_q` and of what goes into `W_gate`, while each norm's weight is 1. "
-    "Which of the two is not 1?",
-    NoNormInFrontOfAttention=_with(forward=_behind(_as_it_is, _norm2)),
-    NoNormInFrontOfTheNetwork=_with(forward=_behind(_norm1, _as_it_is)),
-)
-GPT.mistakes(
-    "Set `norm2.weight` of a layer to zero. Which of its two sublayers should add nothing then? Is it so in yours?",
-    FirstNormForBoth=_with(forward=_behind(_norm1, _norm1)),
-    NormsExchanged=_with(forward=_behind(_norm2, _norm1)),
-)
-
-
 def _post_norm(layer, x, past):
     seen, present = layer.attend(x, past)
     x = layer.norm1(x + seen)
     return layer.norm2(x + layer.feed_forward(x)), present
-
-
-def _norms_of_the_stream(layer, x, past):
-    x = layer.norm1(x)
-    seen, present = layer.attend(x, past)
-    x = layer.norm2(x + seen)
-    return x + layer.feed_forward(x), present
-
-
-def _nothing_added(layer, x, past):
-    seen, present = layer.attend(layer.norm1(x), past)
-    return layer.feed_forward(layer.norm2(seen)), present
 
 
 def _side_by_side(layer, x, past):
@@ -178,31 +129,12 @@ def _side_by_side(layer, x, past):
 GPT.mistakes(
     "Set `W_o` and `W_down` of a layer to zero. What should the layer make of its x then? What does yours make of it?",
     NormsBehind=_with(forward=_post_norm),
-    StreamIsNormalised=_with(forward=_norms_of_the_stream),
-    NothingIsAdded=_with(forward=_nothing_added),
 )
 GPT.misconception(
     "Set `W_o` of a layer to zero. Should what goes into its `norm2` change? Does it?",
     convention="both sublayers side by side, as in GPT-J and PaLM",
     name="SublayersSideBySide",
 )(_with(forward=_side_by_side))
-
-
-def _gated(activation, gate="W_gate", up="W_up"):
-    return lambda layer, y: layer.W_down(activation(getattr(layer, gate)(y)) * getattr(layer, up)(y))
-
-
-GPT.mistakes(
-    "Set `W_gate` of a layer so that its products are strongly negative. What should the network add then? Which of "
-    "its matrices is gated in yours?",
-    GateAndUpExchanged=_with(feed_forward=_gated(F.silu, "W_up", "W_gate")),
-)
-GPT.mistakes(
-    "What does your gate make of a product of 1, and of 2? SiLU makes 0.731 and 1.762 of them.",
-    SigmoidForSilu=_with(feed_forward=_gated(torch.sigmoid)),
-    ReluForSilu=_with(feed_forward=_gated(torch.relu)),
-    GeluForSilu=_with(feed_forward=_gated(F.gelu)),
-)
 
 
 @GPT.misconception(
@@ -214,32 +146,10 @@ class RotatesFromZeroBehindACache(WithLayers):
             return torch.arange(T)
 
 
-@GPT.misconception("How often is the first key rotated by the time the third token is read? Print it at each call.")
-class KeysRotatedAgainAtEachCall(WithLayers):
-    class layer(_Layer):
-        def attend(self, y, past):
-            q, k, v = (self.in_heads(W(y)) for W in (self.W_q, self.W_k, self.W_v))
-            T, known = y.shape[1], 0 if past is None else past[0].shape[2]
-            if past is not None:
-                k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
-            q, k = rope(q, torch.arange(known, known + T)), rope(k)
-            return self.W_o(merge_heads(reference.grouped_attention(q, k, v, self.mask(T, known)))), (k, v)
-
-
-def _top_left(layer, T, known):
-    return torch.ones(T, known + T, dtype=torch.bool).tril()
-
-
 GPT.mistakes(
     "Three tokens behind a cache of four: write down the seven keys and which of them each token may see. Which corner "
     "of the mask is the diagonal in?",
-    MaskAlignedAtTheTopLeft=_with(mask=_top_left),
-    MaskAlignedAtTheTopLeftForSeveral=_with(mask=lambda layer, T, known: _top_left(layer, T, known) if T > 1 else None),
-)
-GPT.mistakes(
-    "Read three tokens at once behind a cache, and change the last of them. Which logits of the three should move, and "
-    "which do?",
-    NoMaskBehindACache=_with(mask=lambda layer, T, known: None if known else _top_left(layer, T, known)),
+    MaskAlignedAtTheTopLeft=_with(mask=lambda layer, T, known: torch.ones(T, known + T, dtype=torch.bool).tril()),
 )
 
 
@@ -282,35 +192,6 @@ class CacheChangedInPlace(reference.GPT):
         return logits, present
 
 
-@GPT.misconception(
-    "Print `id(cache)` of the cache that you hand over, and of the one that comes back. Are they two lists?"
-)
-class CacheReturnedAsGiven(reference.GPT):
-    def forward(self, ids, cache=None):
-        logits, present = super().forward(ids, cache)
-        if cache is None:
-            return logits, present
-        cache[:] = present
-        return logits, cache
-
-
-@GPT.misconception(
-    "Call the model twice with one and the same cache, and with two different tokens. Does the second call still see "
-    "the token of the first?"
-)
-class CacheKeptInTheModel(reference.GPT):
-    def forward(self, ids, cache=None):
-        logits, self.cache = super().forward(ids, None if cache is None else self.cache)
-        return logits, self.cache
-
-
-@GPT.misconception("Read one text, then another one without a cache. Does the second know the first?")
-class CacheSharedByAllTexts(reference.GPT):
-    def forward(self, ids, cache=None):
-        logits, self.cache = super().forward(ids, getattr(self, "cache", None))
-        return logits, self.cache
-
-
 def _through_layers(model, ids, cache):
     """The residual stream behind the last layer, and the new cache."""
     x = ids if ids.is_floating_point() else model.embed(ids)
@@ -326,15 +207,6 @@ class NoNormAtTheEnd(reference.GPT):
     def forward(self, ids, cache=None):
         x, present = _through_layers(self, ids, cache)
         return x @ self.words.weight.T, present
-
-
-@GPT.misconception(
-    "Train for a step on a text without the token 7. Does a gradient reach the row of 7 in the embedding table?"
-)
-class OutputDetached(reference.GPT):
-    def forward(self, ids, cache=None):
-        x, present = _through_layers(self, ids, cache)
-        return self.norm(x) @ self.words.weight.detach().T, present
 
 
 @GPT.misconception(

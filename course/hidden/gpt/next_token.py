@@ -129,10 +129,6 @@ next_token.mistakes(
     temperature_after_the_softmax=_drawing(lambda z, T: z.softmax(-1) / T),
 )
 next_token.mistakes(
-    "Print what you draw from, for logits log 0.5 and log 0.3. How many softmaxes did they go through?",
-    softmax_of_probabilities=_drawing(lambda z, T: (z.softmax(-1) / T).softmax(-1)),
-)
-next_token.mistakes(
     "With 0.5, 0.3, 0.15 and 0.05, how many tokens does top_k = 2 keep in your function?",
     one_more_than_top_k=_drawing(one_more=1),
 )
@@ -140,9 +136,6 @@ next_token.mistakes(
     "With 0.5, 0.3, 0.15 and 0.05, the likeliest token alone does not reach 0.6. Does your function keep the one that "
     "crosses it? And what does it keep for top_p = 0.3?",
     drops_the_token_that_crosses=_drawing(cut=lambda together, before, top_p: together > top_p),
-    drops_the_token_that_crosses_but_the_first=_drawing(
-        cut=lambda together, before, top_p: (together > top_p) & (before > 0)
-    ),
 )
 next_token.mistakes(
     "Of 0.5, 0.25 and 0.25, how many tokens does it take to reach 0.5? How many does your function keep for "
@@ -151,23 +144,12 @@ next_token.mistakes(
 )
 
 
-def _without(*cuts):
-    """The right answer, but for these cuts."""
-
-    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-        how = {"top_k": top_k, "top_p": top_p} | dict.fromkeys(cuts)
-        return reference.next_token(logits, temperature, generator=generator, **how)
-
-    return answer
-
-
-next_token.mistakes(
+@next_token.misconception(
     "Print the scores or the probabilities that you draw from, with and without top_k = 2, and then with and without "
-    "top_p = 0.6. Does each of the two change anything?",
-    top_k_changes_nothing=_without("top_k"),
-    top_p_changes_nothing=_without("top_p"),
-    neither_changes_anything=_without("top_k", "top_p"),
+    "top_p = 0.6. Does each of the two change anything?"
 )
+def top_p_changes_nothing(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    return reference.next_token(logits, temperature, top_k, generator=generator)
 
 
 @next_token.misconception("Is top_p told of the temperature? At 0.5, the likeliest of the four tokens has 0.685.")

@@ -84,7 +84,6 @@ def _loss(
     add=_safe,
     skip_equal=False,
     end_in_label=False,
-    begin_in_label=False,
     mask_empty=True,
 ):
     """The sum over a chain of blanks and labels, with one piece exchanged."""
@@ -92,9 +91,7 @@ def _loss(
     if skip_equal:
         skips[:, 3::2] = states[:, 3::2] != blank
     emitted = log_p.gather(2, states[:, None].expand(-1, log_p.shape[1], -1))
-    place = torch.arange(states.shape[1])
-    begins = place == 1 if begin_in_label else place < 2
-    alpha = torch.where(begins, emitted[:, 0], -math.inf)
+    alpha = torch.where(torch.arange(states.shape[1]) < 2, emitted[:, 0], -math.inf)
     nowhere = torch.full_like(alpha[:, :2], -math.inf)
     for t in range(1, log_p.shape[1]):
         one, two = (torch.cat([nowhere[:, :n], alpha[:, :-n]], 1)[:, : alpha.shape[1]] for n in (1, 2))
@@ -127,15 +124,6 @@ ctc_loss.mistakes(
 )
 
 
-@ctc_loss.misconception("What does the target 2 2 cost beside the target 2? Are your labels those you were given?")
-def doubled_labels_lost(log_p, lengths, targets, target_lengths, blank=0):
-    kept, counts = torch.zeros_like(targets), target_lengths.clone()
-    for i, (row, n) in enumerate(zip(targets.tolist(), target_lengths.tolist(), strict=True)):
-        joined = [label for k, label in enumerate(row[:n]) if k == 0 or label != row[k - 1]]
-        kept[i, : len(joined)], counts[i] = torch.tensor(joined, dtype=torch.long), len(joined)
-    return _loss(log_p, lengths, kept, counts, blank)
-
-
 ctc_loss.mistakes(
     "A text without labels has one path, blanks alone. How much does it cost by hand, and by your function? How often "
     "does it count the path?",
@@ -147,18 +135,13 @@ ctc_loss.mistakes(
     "Take the target 5 5 and two frames. How many paths spell it, and what is −log of their sum? What does your "
     "function say?",
     no_loss_for_infinity=partial(_finite, 0.0),
-    **{f"ten_to_the_{n}_for_infinity": partial(_finite, 10.0**n) for n in (9, 10, 20, 30)},
+    ten_to_the_9_for_infinity=partial(_finite, 1e9),
 )
 
 
 @ctc_loss.misconception("Change log_p behind a text's last frame. May its loss change?")
 def frames_of_padding_read(log_p, lengths, *rest):
     return _loss(log_p, torch.full_like(lengths, log_p.shape[1]), *rest)
-
-
-@ctc_loss.misconception("Change the labels behind a target's end. May its loss change?")
-def labels_of_padding_read(log_p, lengths, targets, target_lengths, blank=0):
-    return _loss(log_p, lengths, targets, torch.full_like(target_lengths, targets.shape[1]), blank)
 
 
 @ctc_loss.misconception(
@@ -172,10 +155,6 @@ def divided_by_the_labels(log_p, lengths, targets, target_lengths, blank=0):
 ctc_loss.mistakes(
     "May a path end in a blank? List the paths of the label a over two frames.",
     ends_in_a_label_only=lambda *inputs: _loss(*inputs, end_in_label=True),
-)
-ctc_loss.mistakes(
-    "May a path begin with a blank? List the paths of the label a over two frames.",
-    begins_with_a_label_only=lambda *inputs: _loss(*inputs, begin_in_label=True),
 )
 ctc_loss.mistakes(
     "Let the blank be 3. Which column of log_p do your blanks read?",

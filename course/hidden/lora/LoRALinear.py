@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.exercise import Ref, exercise, given
 from course.hidden.lora.scaffold import FLOAT32, linear
@@ -107,21 +106,18 @@ def LoRALinear(rng):
 
 
 class _Open(Right):
-    """The reference with its pieces laid open, for wrong ones to take their place."""
+    """The reference, with a scale for wrong ones to change."""
 
     def scale(self):
         return self.alpha / self.r
 
-    def path(self, x):
-        return x @ self.A.T @ self.B.T
-
     def forward(self, x):
-        return self.base(x) + self.scale() * self.path(x)
+        return self.base(x) + self.scale() * (x @ self.A.T @ self.B.T)
 
 
-def _with(**pieces):
-    """The reference with other `pieces`: `scale`, `path` or `forward`."""
-    return type("Other", (_Open,), pieces)
+def _scaled(scale):
+    """The reference with another `scale`."""
+    return type("Other", (_Open,), {"scale": scale})
 
 
 def _begun(change):
@@ -151,28 +147,17 @@ LoRALinear.misconception(
 
 LoRALinear.mistakes(
     "Does alpha make a difference in your layer? Double it, and look at the update alone.",
-    WithoutScaling=_with(scale=lambda self: 1.0),
-    ScaledByTheRankAlone=_with(scale=lambda self: 1 / self.r),
+    WithoutScaling=_scaled(lambda self: 1.0),
 )
 LoRALinear.mistakes(
     "Take twice the rank and leave alpha. Which strength should each direction have then?",
-    ScaledByAlpha=_with(scale=lambda self: self.alpha),
-    ScaledByTheProduct=_with(scale=lambda self: self.alpha * self.r),
-)
-LoRALinear.mistakes(
-    "Double alpha. Is the update of your layer twice as strong, or half as strong?",
-    ScaledTheOtherWayRound=_with(scale=lambda self: self.r / self.alpha),
+    ScaledByAlpha=_scaled(lambda self: self.alpha),
 )
 LoRALinear.misconception(
     "With r = 4 and alpha = 8, by what is your update multiplied? The exercise follows the first paper.",
     convention="alpha divided by the square root of r (rank-stabilised LoRA)",
     name="ScaledByTheRoot",
-)(_with(scale=lambda self: self.alpha / self.r**0.5))
-LoRALinear.mistakes(
-    "Set alpha to 0. The base alone should be left. What is left in yours?",
-    BaseScaledToo=_with(forward=lambda self, x: self.scale() * (self.base(x) + self.path(x))),
-)
-
+)(_scaled(lambda self: self.alpha / self.r**0.5))
 LoRALinear.mistakes(
     "How many numbers can learn? Compare with those in A and in B.",
     BaseStillLearns=_begun(lambda layer: layer.base.requires_grad_(True)),
@@ -180,10 +165,6 @@ LoRALinear.mistakes(
 LoRALinear.mistakes(
     "Print every name whose requires_grad is True. A layer has more than its weight.",
     BiasStillLearns=_begun(lambda layer: layer.base.requires_grad_(True).weight.requires_grad_(False)),
-)
-LoRALinear.mistakes(
-    "Print every name whose requires_grad is True. Is any left that could learn?",
-    EverythingFrozen=_begun(lambda layer: layer.requires_grad_(False)),
 )
 
 
@@ -200,29 +181,6 @@ class FactorsExchanged(Right):
         return self.base(x) + self.alpha / self.r * (x @ self.B.T @ self.A.T)
 
 
-def _bias(layer):
-    return 0.0 if layer.base.bias is None else layer.base.bias
-
-
-LoRALinear.mistakes(
-    "Give it x = 0. How often does the bias come out?",
-    BiasTwice=_with(forward=lambda self, x: self.base(x) + self.scale() * self.path(x) + _bias(self)),
-)
-LoRALinear.mistakes(
-    "Set A and B to zero by hand. The base should be left. What is left in yours?",
-    BaseLost=_with(forward=lambda self, x: self.scale() * self.path(x) + _bias(self)),
-    UpdateAlone=_with(forward=lambda self, x: self.scale() * self.path(x)),
-)
-LoRALinear.mistakes(
-    "Print the grad_fn of your update. Does a gradient get back from the result to A and B?",
-    UpdateWithoutAGraph=_with(path=lambda self, x: (x @ self.A.T @ self.B.T).detach()),
-)
-LoRALinear.mistakes(
-    "Compare the updates of x and -x. One should be the negative of the other, because only B A stands between.",
-    BentBetweenTheFactors=_with(path=lambda self, x: (x @ self.A.T).relu() @ self.B.T),
-)
-
-
 @LoRALinear.misconception(
     "Print list(layer.parameters()). Are A and B in it? Only what is registered can be trained or saved."
 )
@@ -235,15 +193,3 @@ class NoParameters(nn.Module):
 
     def forward(self, x):
         return self.base(x) + self.alpha / self.r * (x @ self.A.T @ self.B.T)
-
-
-@LoRALinear.misconception(
-    "Change B, and call your layer again. Does the output change? Is B A multiplied once, or at every call?"
-)
-class UpdateOfTheBeginning(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        self.fixed = (self.scale() * self.B @ self.A).detach()
-
-    def forward(self, x):
-        return F.linear(x, self.base.weight + self.fixed, self.base.bias)

@@ -64,19 +64,6 @@ def mean_over_the_noise(E, O, centre, context, negative):
     return -(F.logsigmoid(seen) + F.logsigmoid(-noise).mean(-1)).mean()
 
 
-@skip_gram_loss.misconception("With all vectors zero and k words of noise, the loss is (1 + k) log 2. What is yours?")
-def one_mean_over_everything(E, O, centre, context, negative):
-    seen, noise = _scores(E, O, centre, context, negative)
-    return -torch.cat([F.logsigmoid(seen)[:, None], F.logsigmoid(-noise)], 1).mean()
-
-
-@skip_gram_loss.misconception(
-    "Repeat every row of the batch. The loss of an example is the same. Is yours twice as large?"
-)
-def sum_over_the_batch(E, O, centre, context, negative):
-    return _cost(*_scores(E, O, centre, context, negative)) * len(centre)
-
-
 @skip_gram_loss.misconception(
     "Take noise scores of 5 and −5. Each is a pair of its own. What is the sum of their costs?"
 )
@@ -94,9 +81,6 @@ def noise_taken_for_seen(E, O, centre, context, negative):
 skip_gram_loss.mistakes(
     "Change O and leave E as it is. Which terms of your loss move? A word as a context has a vector of its own.",
     one_table_for_both=lambda E, O, centre, context, negative: _cost(*_scores(E, E, centre, context, negative)),
-    noise_from_the_first_table=lambda E, O, centre, context, negative: _cost(
-        _scores(E, O, centre, context, negative)[0], _scores(E, E, centre, context, negative)[1]
-    ),
 )
 skip_gram_loss.mistakes(
     "From which table does the centre get its vector? And the context?",
@@ -112,24 +96,10 @@ def noise_against_the_context(E, O, centre, context, negative):
     return _cost(seen, (O[negative] * O[context][:, None]).sum(-1))
 
 
-def _by_probabilities(of_noise, E, O, centre, context, negative):
+@skip_gram_loss.misconception("What are the sigmoid of −1,000 and its logarithm, on a computer? Print both.")
+def logarithm_of_zero(E, O, centre, context, negative):
     seen, noise = _scores(E, O, centre, context, negative)
-    return -(seen.sigmoid().log() + of_noise(noise).log().sum(-1)).mean()
-
-
-skip_gram_loss.mistakes(
-    "What are the sigmoid of −1,000 and its logarithm, on a computer? Print both.",
-    logarithm_of_zero=lambda *inputs: _by_probabilities(lambda noise: (-noise).sigmoid(), *inputs),
-    logarithm_of_one_minus_one=lambda *inputs: _by_probabilities(lambda noise: 1 - noise.sigmoid(), *inputs),
-)
-
-
-@skip_gram_loss.misconception(
-    "A score of −1,000 for a pair that was seen costs 1,000. What is the most that yours costs?"
-)
-def scores_clamped(E, O, centre, context, negative):
-    seen, noise = _scores(E, O, centre, context, negative)
-    return _cost(seen.clamp(-10, 10), noise.clamp(-10, 10))
+    return -(seen.sigmoid().log() + (-noise).sigmoid().log().sum(-1)).mean()
 
 
 @skip_gram_loss.misconception(
