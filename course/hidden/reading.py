@@ -127,23 +127,12 @@ def declare_misreadings(exercise: Exercise, right: type[nn.Module]) -> None:
     )
     exercise.mistakes(
         "At which index does a sequence of length 3 end? Print the index that yours reads.",
-        OneTooEarly=over(right, read=lambda self, states, lengths: _states_at(states, (lengths - 2).clamp(min=0))),
-        OneTooEarlyAndRound=over(right, read=lambda self, states, lengths: _states_at(states, lengths - 2)),
-        BeyondTheTable=over(right, read=lambda self, states, lengths: _states_at(states, lengths)),
-    )
-    exercise.mistakes(  # whoever reads on through padding made zero, or through states made zero, looks the same
-        "Read a sequence alone, then beside a longer one and a shorter one. After which of its tokens do you read "
-        "the state each time, and does that state still change before you read it?",
-        ShortestForAll=over(right, read=lambda self, states, lengths: states[:, int(lengths.min()) - 1]),
+        BeyondTheTable=over(right, read=lambda self, states, lengths: states[torch.arange(len(states)), lengths]),
     )
     exercise.mistakes(
         "Which parenthesis is token 0? Give your model a sequence that is all `(`. How long is it by your count?",
         ZeroForPadding=over(right, forward=lambda self, ids, _: right.forward(self, ids, last_but_zeros(ids))),
     )
-
-
-def _states_at(states: Tensor, index: Tensor) -> Tensor:
-    return states[torch.arange(len(states)), index]
 
 
 # -- a trained reader of parentheses ---------------------------------------------------------------------------------

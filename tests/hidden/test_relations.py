@@ -93,12 +93,6 @@ def nll_of_softmax(logits, targets):
     return F.nll_loss(logits.softmax(1), targets)
 
 
-@hears("cross_entropy", "What is the largest loss that your function can return, and why?")
-def small_number_for_safety(logits, targets):
-    p = torch.softmax(logits, 1).gather(1, targets.unsqueeze(1)).squeeze(1)
-    return -torch.log(p + 1e-10).mean()
-
-
 @hears("nearest", "Should a word be its own neighbour?")
 def asks_for_itself_too(E, index, k):
     return F.cosine_similarity(E, E[index].unsqueeze(0)).topk(k).indices
@@ -148,41 +142,11 @@ def cell_not_squashed_on_its_way_out(x, h, c, W, U, b):
     return o.sigmoid() * c, c
 
 
-@hears("lstm_cell", "TensorFlow's BasicLSTMCell")
-def gates_of_tensorflow(x, h, c, W, U, b):
-    i, j, f, o = _gates(x, h, W, U, b)
-    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(j)
-    return torch.sigmoid(o) * torch.tanh(c), c
-
-
 @hears("lstm_cell", "Many texts compute the forget gate first.")
 def forget_gate_first(x, h, c, W, U, b):
     f, i, g, o = map(torch.sigmoid, _gates(x, h, W, U, b))
     c = f * c + i * torch.tanh(torch.logit(g))
     return o * c.tanh(), c
-
-
-@hears("lstm_cell", "Two of your gates have changed places.")
-def output_gate_first(x, h, c, W, U, b):
-    o, f, g, i = _gates(x, h, W, U, b)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-@hears("gru_cell", "Many texts write z first and let it open for the candidate.")
-def gru_of_many_texts(x, h, W, U, b):
-    W_z, W_r, W_n = W.chunk(3)
-    U_z, U_r, U_n = U.chunk(3)
-    b_z, b_r, b_n = b.chunk(3)
-    z, r = torch.sigmoid(x @ W_z.T + h @ U_z.T + b_z), torch.sigmoid(x @ W_r.T + h @ U_r.T + b_r)
-    n = torch.tanh(x @ W_n.T + (r * h) @ U_n.T + b_n)
-    return (1 - z) * h + z * n
-
-
-@hears("gated_cell", "Does the gate open?")
-def candidate_for_the_gate(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = torch.sigmoid(F.linear(x, W_x, b) + F.linear(h, W_h))
-    return z * h + (1 - z) * F.relu(F.linear(x, V_x, c) + F.linear(h, V_h))
 
 
 @hears("gru_cell", "Which gate have you left out?")
@@ -203,14 +167,6 @@ def backward_states_as_they_came(cell_f, cell_b, xs, h0_f, h0_b):
             states.append(h)
         halves.append(torch.stack(states, 1))
     return torch.cat(halves, 2)
-
-
-@hears("run_bidirectional", "Which axis is time?")
-def flips_the_batch(cell_f, cell_b, xs, h0_f, h0_b):
-    def states(cell, xs, h):
-        return torch.stack([h := cell(x, h) for x in xs.unbind(1)], 1)
-
-    return torch.cat([states(cell_f, xs, h0_f), states(cell_b, xs.flip(0), h0_b).flip(0)], -1)
 
 
 # -- attention ---------------------------------------------------------------------------------------------------------

@@ -70,37 +70,22 @@ def _mean(weights, values):
     return torch.einsum("bs,bsd->bd", weights, values), weights
 
 
-def _soft(scores, mask, dim=-1):
-    return torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim) * mask
+def _soft(scores, mask):
+    return _filled(scores, ~mask, torch.finfo(scores.dtype).min) * mask
 
 
-def _filled(scores, where, number=None):
-    """Softmax over these scores, with a number in place of the masked ones, by default the lowest there is."""
-    return torch.softmax(scores.masked_fill(where, torch.finfo(scores.dtype).min if number is None else number), -1)
+def _filled(scores, where, number=-torch.inf):
+    """Softmax over these scores, with a number in place of the masked ones."""
+    return torch.softmax(scores.masked_fill(where, number), -1)
 
 
-attend.mistakes(
-    "Do the weights of one sentence sum to one? Try a batch of a single sentence.",
-    softmax_over_the_batch=lambda scores, values, mask: _mean(_soft(scores, mask, dim=0), values),
-)
 attend.mistakes(
     "Print the weights beside the mask. Do the words get them, or the padding?",
-    mask_inverted=lambda scores, values, mask: _mean(_soft(scores, ~mask), values),
-    mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask, -torch.inf), values),
+    mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask), values),
 )
 attend.mistakes(
     "Sum the weights of the shortest sentence. Where has the rest gone?",
     masked_after_the_softmax=lambda scores, values, mask: _mean(torch.softmax(scores, -1) * mask, values),
-)
-attend.mistakes(
-    "Print the weights beside the mask, and add up those of the words. Does padding still get a share?",
-    values_masked_instead_of_scores=lambda scores, values, mask: _mean(
-        torch.softmax(scores, -1), values * mask[:, :, None]
-    ),
-)
-attend.mistakes(
-    "You add a mask of zeros and ones to the scores. Does any weight become 0 by that?",
-    mask_added=lambda scores, values, mask: _mean(torch.softmax(scores + mask, -1), values),
 )
 attend.mistakes(
     "Print exp of the number that you put behind the mask. Is it 0?",
@@ -112,9 +97,7 @@ attend.mistakes(
 )
 attend.mistakes(
     "Print the weights of a sentence with no allowed position. What are they?",
-    not_a_number_where_nothing_is_allowed=lambda scores, values, mask: _mean(
-        _filled(scores, ~mask, -torch.inf), values
-    ),
+    not_a_number_where_nothing_is_allowed=lambda scores, values, mask: _mean(_filled(scores, ~mask), values),
 )
 
 
@@ -123,14 +106,8 @@ attend.mistakes(
     "before you replaced it?"
 )
 def replaced_in_the_end(scores, values, mask):
-    context, weights = _mean(_filled(scores, ~mask, -torch.inf), values)
+    context, weights = _mean(_filled(scores, ~mask), values)
     return context.nan_to_num(), weights.nan_to_num()
-
-
-attend.mistakes(
-    "Print the weights of a sentence with no allowed position. What should their sum be?",
-    looks_everywhere_where_nothing_is_allowed=lambda scores, values, mask: _mean(_filled(scores, ~mask), values),
-)
 
 
 attend.mistakes(
@@ -141,9 +118,6 @@ attend.mistakes(
 attend.mistakes(
     MEET_AT_THE_END,
     weights_without_an_axis=lambda scores, values, mask: ((_soft(scores, mask) * values).sum(1), _soft(scores, mask)),
-    sums_without_an_axis=lambda scores, values, mask: _mean(
-        scores.exp() * mask / (scores.exp() * mask).sum(-1), values
-    ),
 )
 attend.mistakes(
     "A context has D numbers, like a value. Along which axis does your sum run?",
@@ -158,21 +132,3 @@ attend.mistakes(
         scores.exp() * mask / (scores.exp() * mask).sum(-1, keepdim=True), values
     ),
 )
-
-
-attend.mistakes(
-    "Which of the two comes first in what you return, and which does the docstring name first?",
-    weights_returned_first=lambda scores, values, mask: _mean(_soft(scores, mask), values)[::-1],
-)
-
-
-@attend.misconception("Add 1,000 to all scores. The weights should stay the same. What is exp(1000)?")
-def exponentials_overflow(scores, values, mask):
-    exponentials = scores.exp() * mask
-    total = exponentials.sum(-1, keepdim=True)
-    return _mean(exponentials / torch.where(mask.any(-1, keepdim=True), total, torch.ones_like(total)), values)
-
-
-@attend.misconception("Put a score of 100 behind the mask, then one of 10,000. Do the weights stay exactly 0 there?")
-def masked_with_a_small_number(scores, values, mask):
-    return _mean(torch.softmax(torch.where(mask, scores, scores - 20.0), -1) * mask.any(1, keepdim=True), values)

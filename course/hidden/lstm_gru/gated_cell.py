@@ -41,11 +41,6 @@ def gated_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-@gated_cell.misconception("Set W_h to zero. Does your result change? Which two vectors does the candidate read?")
-def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
-    return reference.gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
-
-
 def _keep(z, h, new):
     return z * h + (1 - z) * new
 
@@ -62,7 +57,6 @@ gated_cell.mistakes(
 )
 gated_cell.mistakes(
     "Print the smallest value of your gate. Between which two numbers does a gate lie?",
-    tanh_for_the_gate=partial(_step, gate=tanh),
     gate_left_as_a_sum=partial(_step, gate=lambda a: a),
 )
 gated_cell.mistakes(
@@ -78,16 +72,7 @@ gated_cell.mistakes(
     candidate_without_relu=partial(_step, around=lambda a: a),
 )
 gated_cell.mistakes(
-    "Change V_x, V_h and c. Does anything happen? Which weights decide what is kept?",
-    gate_with_the_candidates_weights=lambda x, h, W_x, W_h, b, *_: _step(x, h, W_x, W_h, b, W_x, W_h, b),
-)
-gated_cell.mistakes(
-    "Add 100 to c. Does the gate open? Which three parameters belong to the gate, and which to the candidate?",
-    gate_and_candidate_exchange_weights=lambda x, h, *six: _step(x, h, *six[3:], *six[:3]),
-)
-gated_cell.mistakes(
     "Set x and h to zero. Which two biases should still show in the result?",
-    gate_without_its_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, 0 * c),
     gate_with_the_candidates_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, b),
 )
 gated_cell.mistakes(

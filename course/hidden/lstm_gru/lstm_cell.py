@@ -55,19 +55,11 @@ def lstm_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-@lstm_cell.misconception("Set x to zero. Do your gates still know anything of what was read before?")
-def without_U(x, h, c, W, U, b):
-    return reference.lstm_cell(x, h, c, W, 0 * U, b)
-
-
-def _step(
-    x, h, c, W, U, b, *, order="ifgo", gate=sigmoid, candidate=tanh, write=None, shown=lambda old, new: tanh(new)
-):
-    """The right step with one piece exchanged: `write` is made of what goes into i and f, `shown` of the two cells."""
+def _step(x, h, c, W, U, b, *, order="ifgo", gate=sigmoid, candidate=tanh, shown=tanh):
+    """The right step with one piece exchanged."""
     part = dict(zip(order, gates(x, h, W, U, b)))
-    i = write(part["i"], part["f"]) if write else gate(part["i"])
-    new = gate(part["f"]) * c + i * candidate(part["g"])
-    return gate(part["o"]) * shown(c, new), new
+    new = gate(part["f"]) * c + gate(part["i"]) * candidate(part["g"])
+    return gate(part["o"]) * shown(new), new
 
 
 lstm_cell.mistakes(OVERFLOW, lstm_gates_overflow=partial(_step, gate=overflowing))
@@ -76,25 +68,10 @@ lstm_cell.misconception(
     name="order_i_f_o_g",
     convention="gate order i, f, o, g",
 )(partial(_step, order="ifog"))
-lstm_cell.misconception(
-    "That is how ONNX stores them. Which quarter of the bias is f here? The docstring says.",
-    name="order_of_onnx",
-    convention="gate order i, o, f, c, as in ONNX",
-)(partial(_step, order="iofg"))
-lstm_cell.misconception(
-    "That is how TensorFlow's BasicLSTMCell stored them. Which quarter goes through tanh here? The docstring says.",
-    name="order_of_tensorflow",
-    convention="gate order i, j, f, o, as in TensorFlow's BasicLSTMCell",
-)(partial(_step, order="igfo"))
 lstm_cell.mistakes(
     "The text explains the gates in the order f, g, i, o. In which order does the docstring stack them?",
     order_of_the_text=partial(_step, order="fgio"),
 )
-lstm_cell.misconception(
-    "That is the order in which many texts write the equations. In which order does the docstring stack them?",
-    name="order_f_i_o_g",
-    convention="gate order f, i, o, g, as the equations are often listed",
-)(partial(_step, order="fiog"))
 lstm_cell.misconception(
     "Many texts compute the forget gate first. Add 100 to the first quarter of b. Is c kept, or written?",
     name="order_f_i_g_o",
@@ -119,51 +96,19 @@ lstm_cell.mistakes(
     pieces_of_four_numbers=_cut_by(lambda a: a.split(4, dim=1)),
 )
 lstm_cell.mistakes(
-    "Print the smallest and the largest number of each gate. Between which two should it lie?",
-    gates_left_as_sums=partial(_step, gate=lambda a: a),
-    gates_and_candidate_left_as_sums=partial(_step, gate=lambda a: a, candidate=lambda a: a),
-)
-lstm_cell.mistakes(
-    "Two of your gates have changed places. Add 100 to each quarter of b in turn. Which gate opens?",
-    i_and_o_exchanged=partial(_step, order="ofgi"),
-    f_and_o_exchanged=partial(_step, order="iogf"),
-    i_and_g_exchanged=partial(_step, order="gfio"),
-)
-lstm_cell.mistakes(
     "Make c large. Can h leave the interval from -1 to 1?",
-    output_not_squashed=partial(_step, shown=lambda old, new: new),
+    output_not_squashed=partial(_step, shown=lambda new: new),
 )
 lstm_cell.mistakes(
     "Can your cell ever decrease through the candidate? Print its smallest value.",
-    sigmoid_for_the_candidate=partial(_step, candidate=sigmoid),
     sigmoid_before_the_candidates_tanh=partial(_step, candidate=lambda g: tanh(sigmoid(g))),
 )
 
 
 @lstm_cell.misconception("Let c be large and o a half. How large is h by the formula, and how large is yours?")
 def tanh_around_the_product(x, h, c, W, U, b):
-    product, new = _step(x, h, c, W, U, b, shown=lambda old, new: new)
+    product, new = _step(x, h, c, W, U, b, shown=lambda new: new)
     return tanh(product), new
 
 
-lstm_cell.mistakes(
-    "Print the smallest and the largest number of your candidate. Between which two should it stay?",
-    candidate_not_squashed=partial(_step, candidate=lambda g: g),
-)
-lstm_cell.mistakes(
-    "Which cell state does the output gate multiply, the old one or the one you made?",
-    old_cell_in_the_output=partial(_step, shown=lambda old, new: tanh(old)),
-)
-lstm_cell.mistakes(
-    "Set x, h and c to zero. What should still open and shut the gates?",
-    without_the_bias=lambda x, h, c, W, U, b: reference.lstm_cell(x, h, c, W, U, 0 * b),
-)
-lstm_cell.mistakes(
-    "Is every gate used? Move each quarter of b in turn and see whether anything changes.",
-    without_the_input_gate=partial(_step, write=lambda i, f: 1.0),
-)
-lstm_cell.mistakes(
-    NOT_TURNED,
-    lstm_weights_not_transposed=lambda x, h, c, W, U, b: _step(x, h, c, W.T, U.T, b),
-    lstm_weights_in_front=lambda x, h, c, W, U, b: W @ x,
-)
+lstm_cell.mistakes(NOT_TURNED, lstm_weights_in_front=lambda x, h, c, W, U, b: W @ x)

@@ -81,10 +81,6 @@ run_bidirectional.mistakes(
     ),
 )
 run_bidirectional.mistakes(
-    "Which axis is time? Your backward cell reads the sequences of the batch in another order.",
-    batch_turned_round=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(0), h0_b).flip(0)),
-)
-run_bidirectional.mistakes(
     "Count the states of each half. Which token has your backward cell never read?",
     first_token_never_read=_beside(
         lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs[:, 1:].flip(1), h0_b).flip(1)
@@ -108,25 +104,13 @@ def last_states_alone(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([forward[:, -1], backward[:, 0]], -1)
 
 
-@run_bidirectional.misconception(
-    "Along which axis do your halves come together? Which number of the shape should double?"
-)
-def halves_one_after_the_other(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat(reference.run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b).chunk(2, -1), 1)
-
-
 @run_bidirectional.misconception("xs is (B, T, D). What does a loop over xs hand to your cell, and what should it be?")
 def batch_for_time(cell_f, cell_b, xs, h0_f, h0_b):
     return reference.run_bidirectional(cell_f, cell_b, xs.transpose(0, 1), h0_f, h0_b)
 
 
 run_bidirectional.mistakes(
-    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?",
-    cells_exchanged=lambda cell_f, cell_b, *others: reference.run_bidirectional(cell_b, cell_f, *others),
-)
-run_bidirectional.mistakes(
     "Call it with two different h0_f, then with two different h0_b. What changes?",
-    starts_exchanged=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(cell_f, cell_b, xs, *starts[::-1]),
     starts_from_zero=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(
         cell_f, cell_b, xs, *(0 * h0 for h0 in starts)
     ),

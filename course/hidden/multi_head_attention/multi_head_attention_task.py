@@ -121,14 +121,6 @@ def never_trained(names, numbers, friends, rivals):
     return torch.cos((noise + 1)[..., None] * (1.0 + torch.arange(len(relations.NUMBERS), device=names.device)))
 
 
-multi_head_attention_task.mistakes(
-    "Your model answers the same whatever it reads. Print its logits for two children. Do they differ?",
-    the_same_for_everybody=lambda names, *_: torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(
-        *names.shape, 2, -1
-    ),
-)
-
-
 def _mostly(names, scores):
     """What one head learns of its question. It is right for all children but one in twenty-six."""
     return _mixed(names == 0, _another(scores), scores)
@@ -136,8 +128,6 @@ def _mostly(names, scores):
 
 multi_head_attention_task.mistakes(
     "One question is answered, the other is not. Print the weights. How many different patterns do you see?",
-    knows_friends_only=lambda names, numbers, friends, rivals: _both(names, numbers, friends, friends),
-    knows_rivals_only=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, rivals),
     knows_friends_mostly=lambda names, numbers, friends, _: _mostly(names, _both(names, numbers, friends, friends)),
     knows_rivals_mostly=lambda names, numbers, _, rivals: _mostly(names, _both(names, numbers, rivals, rivals)),
 )
@@ -201,8 +191,4 @@ def children_mixed_up(names, *asked):
 multi_head_attention_task.mistakes(
     "Your model gives friends' numbers for rivals. In which order do the answers stand in a batch?",
     questions_exchanged=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, friends),
-)
-multi_head_attention_task.mistakes(
-    "Your model knows only a child's own number. Change the number of one child. Does any other child's answer change?",
-    knows_only_itself=lambda names, numbers, friends, rivals: _both(names, numbers, names, names),
 )

@@ -68,19 +68,6 @@ class Elman(reference.ElmanClassifier):
 
 
 reading.declare_misreadings(ElmanClassifier, Elman)
-ElmanClassifier.mistakes(
-    "Print the state that you read for a sequence of length 1, and its state after that one token. Which steps lie "
-    "between the two?",
-    PaddingMadeZero=reading.over(
-        Elman,
-        forward=lambda self, ids, lengths: Elman.forward(
-            self, ids * (torch.arange(ids.shape[1]) < lengths[:, None]), torch.full_like(lengths, ids.shape[1])
-        ),
-    ),
-    StatesMadeZero=reading.over(
-        Elman, read=lambda self, states, lengths: states[:, -1] * (lengths == states.shape[1])[:, None]
-    ),
-)
 
 
 def _stepping(step):
@@ -105,11 +92,6 @@ ElmanClassifier.mistakes(
 ElmanClassifier.mistakes(
     "Change the first token. Do the logits move? What does a step know of the one before?",
     StateNotCarried=_stepping(lambda self, x, h: torch.relu(x + self.from_state(torch.zeros_like(h)))),
-    InputTwice=_stepping(lambda self, x, h: torch.relu(x + self.from_state(x))),
-)
-ElmanClassifier.mistakes(
-    "What does the function around your recurrence make of −1, and of −2? And what does the formula's?",
-    LeakyForRelu=_stepping(lambda self, x, h: F.leaky_relu(x + self.from_state(h))),
 )
 
 
@@ -122,10 +104,6 @@ class TanhForRelu(Elman):
         return torch.tanh(x + self.from_state(h))
 
 
-ElmanClassifier.mistakes(
-    "The input contributes 1 and the old state −1. Print what you hand to ReLU. Is it one of them, or their sum?",
-    ReluOfTheInputAlone=_stepping(lambda self, x, h: torch.relu(x) + self.from_state(h)),
-)
 ElmanClassifier.mistakes(
     "Without a nonlinearity, many steps together are one matrix. Where is yours?",
     NoNonlinearity=_stepping(lambda self, x, h: x + self.from_state(h)),

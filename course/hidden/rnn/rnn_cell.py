@@ -51,12 +51,10 @@ def _around(function):
 rnn_cell.mistakes(
     "Feed inputs of size 100, in float32, and print the largest exponential. What is one of these divided by another?",
     exponentials_overflow=_around(lambda a: (a.exp() - (-a).exp()) / (a.exp() + (-a).exp())),
-    exponential_of_twice_overflows=_around(lambda a: ((2 * a).exp() - 1) / ((2 * a).exp() + 1)),
 )
 rnn_cell.mistakes("Feed inputs of size 100. How large may a state become?", no_tanh=_around(lambda a: a))
 rnn_cell.mistakes(
     "Can a number of your state ever be negative? Look at the name of the function in the formula.",
-    sigmoid=_around(torch.sigmoid),
     relu=_around(torch.relu),
 )
 rnn_cell.mistakes(
@@ -66,7 +64,6 @@ rnn_cell.mistakes(
 rnn_cell.mistakes(
     "Can your state leave the interval from -1 to 1? What exactly stands inside the tanh?",
     bias_outside=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x.T + h @ W_h.T) + b,
-    tanh_of_the_input_only=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x.T + b) + h @ W_h.T,
 )
 rnn_cell.mistakes(
     "Which of the two axes of W_h is 'from' and which is 'to'? The convention is (out, in).",
@@ -74,20 +71,6 @@ rnn_cell.mistakes(
 )
 rnn_cell.mistakes(
     "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product.",
-    W_x_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x + h @ W_h.T + b),
     weights_in_front=lambda x, h, W_x, W_h, b: torch.tanh(W_x @ x + W_h @ h + b),
     weights_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x + h @ W_h + b),
-)
-rnn_cell.mistakes(
-    "Set W_h to zero. Then your result should depend on x alone. Which matrix reads the input, and which one the "
-    "state?",
-    x_and_h_swapped=lambda x, h, W_x, W_h, b: torch.tanh(h @ W_x.T + x @ W_h.T + b),
-)
-rnn_cell.mistakes(
-    "Set all weights to zero. Do you return the state that came in?",
-    residual_added=lambda x, h, W_x, W_h, b: h + torch.tanh(x @ W_x.T + h @ W_h.T + b),
-)
-rnn_cell.mistakes(
-    "This formula has one bias. With x and h zero, does tanh(b) come out?",
-    bias_once_for_each_matrix=lambda x, h, W_x, W_h, b: torch.tanh((x @ W_x.T + b) + (h @ W_h.T + b)),
 )

@@ -67,7 +67,6 @@ scaled_dot_product_attention.mistakes(
     "Which are they?",
     k_not_turned=_times(lambda k: k),
     all_axes_of_k_turned=_times(lambda k: k.permute(2, 1, 0)),
-    batch_and_words_turned=_times(lambda k: k.transpose(0, 1)),
 )
 scaled_dot_product_attention.mistakes(
     "Each output is a mixture of values. Write the shapes of weights and values in the order in which you multiply.",
@@ -79,36 +78,12 @@ scaled_dot_product_attention.mistakes(
     scaled_by_the_number_of_sentences=lambda q, k, v: _mixed(_scores(q, k, q.shape[0]), v),
 )
 scaled_dot_product_attention.mistakes(
-    "How many numbers does one score add up? Double the number of keys. Should the scores of the first ones shrink?",
-    scaled_by_the_number_of_keys=lambda q, k, v: _mixed(_scores(q, k, k.shape[1]), v),
-)
-scaled_dot_product_attention.mistakes(
     "Each query distributes its own attention. Sum your weights over each axis. Which axis gives ones?",
     softmax_over_queries=lambda q, k, v: _mixed(_scores(q, k), v, dim=-2),
 )
 scaled_dot_product_attention.mistakes(
-    "Call it with one sentence, then with the same sentence beside another one. May its output change?",
-    softmax_over_the_batch=lambda q, k, v: _mixed(_scores(q, k), v, dim=0),
-)
-
-
-@scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
-def softmax_before_scaling(q, k, v):
-    weights = (q @ k.mT).softmax(-1) / q.shape[-1] ** 0.5
-    return weights @ v, weights
-
-
-scaled_dot_product_attention.mistakes(
-    "The output is right. Now sum a row of the weights you return beside it.",
-    scores_returned_for_weights=lambda q, k, v: (_scores(q, k).softmax(-1) @ v, _scores(q, k)),
-)
-scaled_dot_product_attention.mistakes(
     "A transpose is no reshape. Compare k[0, 1] with column 1 of the matrix that you multiply q by.",
     reshaped_for_transposed=lambda q, k, v: _mixed(_scores(q, k.reshape(k.mT.shape).mT), v),
-)
-scaled_dot_product_attention.mistakes(
-    "Both results are right, but in the other order. Which one does the docstring name first?",
-    weights_before_output=lambda q, k, v: _mixed(_scores(q, k), v)[::-1],
 )
 
 

@@ -86,11 +86,11 @@ def test_an_idea_returns_under_other_names() -> None:
             work("ada", {}, {"softmax": "overflows"}),
             work("bob", {}, {"softmax": "overflows", "attention_cost": "forgets_values"}),
         ),
-        taught("bahdanau_attention", work("ada", {}, {"attend": "exponentials_overflow"})),
+        taught("rnn", work("ada", {}, {"rnn_cell": "exponentials_overflow"})),
     ]
     (one,) = returning(term)
     assert one.idea == "numbers that overflow, or a logarithm of zero" and one.again == ("ada",)
-    assert one.by_topic == {"06_self_attention": 2, "05_bahdanau_attention": 1}
+    assert one.by_topic == {"06_self_attention": 2, "03_rnn": 1}
     assert one.names == ("exponentials overflow", "overflows")
     assert idea_of("NoNormAtTheEnd") == "no norm at the end"
 
