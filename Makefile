@@ -72,8 +72,8 @@ pictures: $(INSTALLED) ## the pictures of docs/, drawn anew from the rules for i
 	$(BIN)/python -m website.architecture
 	$(BIN)/python -m website.scale_curve
 
-lab: $(INSTALLED) ## JupyterLab on the notebooks
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments/index.ipynb
+lab: $(INSTALLED) ## JupyterLab on the notebooks: on your copy in mine/, if there is one
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(if $(wildcard mine),mine,assignments)/index.ipynb
 
 assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 	$(BIN)/course release

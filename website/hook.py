@@ -21,7 +21,7 @@ from course.grading.authoring.setup_cell import binder_address, colab_address  #
 from course.grading.catalogue import hours, six_weeks  # noqa: E402
 from course.hidden import predictions  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
-from course.syllabus import TOPICS, Topic  # noqa: E402
+from course.syllabus import BRANCH, SOURCE, TOPICS, Topic  # noqa: E402
 from website.executed import executed_copy  # noqa: E402
 from website.fonts import write_fonts  # noqa: E402
 from website.home import WRITERS_TEXT, prose, with_home  # noqa: E402
@@ -77,6 +77,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         markdown = markdown.replace(f"]({up}../{name}", f"]({up}{target}")
     markdown = re.sub(r"\]\(\.\./assignments/(?:\w+/)?(\w+)\.ipynb", r"](notebooks/\1.md", markdown)
     markdown = re.sub(r"\]\((?:\.\./)?docs/([\w/-]+\.md)", r"](\1", markdown)
+    markdown = re.sub(r"\]\((?:\.\./)?(RELEASING|SECURITY)\.md", rf"]({SOURCE}/blob/{BRANCH}/\1.md", markdown)
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 
 

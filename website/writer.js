@@ -32,8 +32,9 @@ if (writer) fetch(writer.dataset.text).then((answer) => answer.text()).then((tex
       page.textContent = written.slice(0, written.length - seen.length);
       page.append(Object.assign(document.createElement("span"), { className: "seen", textContent: seen }));
     };
-    slider.setAttribute("aria-valuetext", `${n - 1} letters`);
-    said.textContent = `It looks back at ${n - 1} letter${n == 2 ? "" : "s"}, and has met ${table.size.toLocaleString("en")} different runs of them.`;
+    slider.setAttribute("aria-valuetext", `${n - 1} letter${n == 2 ? "" : "s"}`);
+    said.textContent = n == 1 ? "It looks back at no letter, and knows only how often each one comes."
+      : `It looks back at ${n - 1} letter${n == 2 ? "" : "s"}, and has met ${table.size.toLocaleString("en")} different runs of them.`;
     if (still) {
       while (written.length < 320) step();
       show(true);

@@ -29,7 +29,7 @@ def context_windows(rng):
     yield call("the shortest text of radius one", rng.permutation(3), 1)
     yield call("no word has all its neighbours", torch.arange(4), 2).counts_with("ids in order, radius 1")
     yield call("memory that is not contiguous", torch.arange(38)[::2], 3, public=True)
-    yield call("too short a text", torch.arange(3), 2, raises="ValueError")
+    yield call("too short a text", torch.arange(3), 2, public=True, raises="ValueError")
 
 
 def _long_enough(ids, radius):

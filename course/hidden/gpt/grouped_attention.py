@@ -53,7 +53,7 @@ def grouped_attention(rng):
     yield call(
         "memory that is not contiguous", *(noncontiguous(each) for each in inputs(2, 6, 2, 3, 5, 7)), public=True
     )
-    yield call("six heads and four groups", *inputs(2, 6, 4, 3, 5, 2), raises="ValueError", weight=0.5)
+    yield call("six heads and four groups", *inputs(2, 6, 4, 3, 5, 2), public=True, raises="ValueError", weight=0.5)
 
 
 def _attending(shared=lambda x, n: x.repeat_interleave(n, 1), width=None, lowest=None, mended=True):

@@ -69,7 +69,7 @@ def add_lora(rng):
     yield case.call(Ref("model"), 2, 6, ["q", "v"], on="answer", into="again")
     case = added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5)
     yield case.call(Ref("model"), 2, 6, ["head"], on="answer", into="again")
-    yield added("no such name", 2, 6, ["W_q"], raises="ValueError")
+    yield added("no such name", 2, 6, ["W_q"], public=True, raises="ValueError")
 
 
 def _linears(model, fits):

@@ -29,7 +29,7 @@ def count_ngrams(rng):
     yield call("a text shorter than the window", [1, 2, 3], 5).counts_with("a window of nothing")  # else {} earns
     yield call("no text", [], 2).counts_with("a window of nothing")
     yield call("tokens of several letters", ["ab", "c", "a", "bc", "ab", "c"], 2)
-    yield call("a window of nothing", [1, 2, 3], 0, raises="ValueError", weight=0.5)
+    yield call("a window of nothing", [1, 2, 3], 0, public=True, raises="ValueError", weight=0.5)
     yield call("a window of less than nothing", [1, 2, 3], -2, raises="ValueError", weight=0.5)
 
 

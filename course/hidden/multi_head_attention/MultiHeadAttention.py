@@ -77,7 +77,7 @@ def MultiHeadAttention(rng):
     nothing[1, :, 3] = False
     yield layer("a query that may look at nothing", 6, 2).call(*(x.detach() for x in words(2, 5, 7, 6)), nothing)
     yield layer("in training", 6, 3).train().call(*words(2, 5, 7, 6))
-    yield build("four heads for a width of six", 6, 4, raises="ValueError")
+    yield build("four heads for a width of six", 6, 4, public=True, raises="ValueError")
 
 
 class _Layer(reference.MultiHeadAttention):

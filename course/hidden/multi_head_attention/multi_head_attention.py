@@ -59,7 +59,7 @@ def multi_head_attention(rng):
     yield call("float32", *inputs(2, 3, 5, 2, 7, dtype=torch.float32))
     *tensors, h = inputs(2, 3, 5, 3, 2)
     yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in tensors), h, public=True)
-    yield call("five heads for a width of six", *inputs(2, 3, 7, 2, 3)[:6], 5, raises="ValueError")
+    yield call("five heads for a width of six", *inputs(2, 3, 7, 2, 3)[:6], 5, public=True, raises="ValueError")
 
 
 def _weigh(q, k, mask=None, root=None, dim=-1):

@@ -25,7 +25,7 @@ def multi_head_parameters(rng):
     yield call("a width of one", 1, 1, True)
     heads, d = rng.choice([2, 3, 5]), rng.choice([7, 11, 13])
     yield call("some heads of some width", heads * d, heads, rng.choice([True, False]))
-    yield call("five heads for a width of twelve", 12, 5, True, raises="ValueError")
+    yield call("five heads for a width of twelve", 12, 5, True, public=True, raises="ValueError")
 
 
 def _counted(count):

@@ -28,7 +28,7 @@ def split_heads(rng):
     yield call("a batch of one", rng.normal(1, 5, 6), 2)
     yield call("float32", rng.normal(2, 5, 21, dtype=torch.float32), 7)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 10)), 5, public=True)
-    yield call("four heads for a width of six", rng.normal(2, 3, 6), 4, raises="ValueError")
+    yield call("four heads for a width of six", rng.normal(2, 3, 6), 4, public=True, raises="ValueError")
 
 
 @split_heads.misconception(

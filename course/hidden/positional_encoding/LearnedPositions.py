@@ -84,7 +84,7 @@ def LearnedPositions(rng):
     )
     started = build("as it starts", 7, 5).call(zeros(1, 7, 5)).laws_only().counts_with(OWN)
     yield started.law("slices_differ", dim=1, because="all positions start with the same vector", within=1e-9)
-    yield build("more words than positions", 5, 3, raises="ValueError").call(zeros(2, 7, 3))
+    yield build("more words than positions", 5, 3, public=True, raises="ValueError").call(zeros(2, 7, 3))
 
 
 class _Table(reference.LearnedPositions):

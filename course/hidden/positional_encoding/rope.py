@@ -36,7 +36,7 @@ def rope(rng):
     yield call("as many words as numbers", words(1, 2, 10, 10), tolerance=within(10))
     yield call("float32", words(2, 3, 5, 6, dtype=torch.float32), tolerance=1e-4, public=True)
     yield call("memory that is not contiguous", noncontiguous(words(3, 2, 5, 10)), tolerance=within(5), public=True)
-    yield call("an odd width", words(2, 3, 5, 7), raises="ValueError", weight=0.5)
+    yield call("an odd width", words(2, 3, 5, 7), public=True, raises="ValueError", weight=0.5)
 
 
 def _first_ones_first(D):

@@ -30,7 +30,9 @@ def shift_matrix(rng):
     yield shift(0, 2 * rng.choice(range(2, 8)), weight=0.5)
     yield shift(rng.choice(range(3, 13)), 2)
     yield shift(rng.choice(range(7, 19)), 2 * rng.choice(range(4, 12)))
-    yield call("an odd width", rng.choice([1, 2, 3]), rng.choice([5, 7, 9, 11]), raises="ValueError", weight=0.5)
+    yield call(
+        "an odd width", rng.choice([1, 2, 3]), rng.choice([5, 7, 9, 11]), public=True, raises="ValueError", weight=0.5
+    )
 
 
 @shift_matrix.misconception(

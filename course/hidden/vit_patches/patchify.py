@@ -30,7 +30,7 @@ def patchify(rng):
     yield call("a single image", rng.normal(1, 2, 10, 4), 2)
     yield call("float32", rng.normal(2, 3, 4, 6, dtype=torch.float32), 2)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 4, 6)), 2, public=True)
-    yield call("a height that is no multiple", rng.normal(2, 3, 5, 4), 2, raises="ValueError", weight=0.5)
+    yield call("a height that is no multiple", rng.normal(2, 3, 5, 4), 2, public=True, raises="ValueError", weight=0.5)
     yield call("a width that is no multiple", rng.normal(2, 3, 6, 8), 3, raises="ValueError", weight=0.5)
 
 

@@ -29,7 +29,7 @@ def spectrogram_patches(rng):
     yield call("a single patch", rng.normal(1, 3, 3), 3, 2, weight=0.5)
     yield call("float32", rng.normal(2, 7, 11, dtype=torch.float32), 3, 2)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 7, 11)), 3, 2, public=True)
-    yield call("too few frequencies", rng.normal(2, 3, 11), 4, 2, raises="ValueError", weight=0.5)
+    yield call("too few frequencies", rng.normal(2, 3, 11), 4, 2, public=True, raises="ValueError", weight=0.5)
     yield call("too few times", rng.normal(2, 11, 3), 4, 2, raises="ValueError", weight=0.5)
 
 

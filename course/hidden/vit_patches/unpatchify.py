@@ -27,7 +27,9 @@ def unpatchify(rng):
     yield call("a single image", rng.normal(1, 10, 8), 2, 10, 4)
     yield call("float32", rng.normal(2, 6, 12, dtype=torch.float32), 2, 4, 6)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 6, 12)), 2, 4, 6, public=True)
-    yield call("a height that is no multiple", rng.normal(2, 4, 12), 2, 5, 4, raises="ValueError", weight=0.5)
+    yield call(
+        "a height that is no multiple", rng.normal(2, 4, 12), 2, 5, 4, public=True, raises="ValueError", weight=0.5
+    )
     yield call("a width that is no multiple", rng.normal(2, 4, 27), 3, 6, 8, raises="ValueError", weight=0.5)
 
 
