@@ -116,7 +116,7 @@ def test_results_go_past_the_scheduler_where_workers_are_reached(tmp_path, monke
         with Client(cluster.address, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=60)
             if not reached:
-                monkeypatch.setattr("distributed.comm.connect", _unreachable)
+                monkeypatch.setattr("distributed.comm.core.connect", _unreachable)
             pool = DaskWorkers(cluster.address)
             assert pool.submit(b"result").result(timeout=60) == b"RESULT"
             pool.close()

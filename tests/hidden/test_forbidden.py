@@ -89,7 +89,6 @@ def test_a_text_names_each_call_that_is_forbidden(topic, exercise):
         ("# No layer of `torch.nn` is needed.", "nn.MultiheadAttention", True),
         ("# No layer of `torch.nn` is needed.", "torch.layer_norm", False),
         ("# Do not use `nn.MultiheadAttention`.", "F.multi_head_attention_forward", True),
-        ("# Do not use `blocks.sinusoids`.", "blocks.waves", True),
         ("# Work without the package `peft`.", "peft", True),
         ("# Do not use a norm.", "F.normalize", False),
     ],
