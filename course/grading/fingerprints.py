@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +16,11 @@ from pathlib import Path
 import course
 from course.syllabus import OUTLINE, TOPICS, Topic, find_item
 
-TESTS = ("data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py")
-"""Folders and files that the tests of every exercise depend on."""
+TESTS = (
+    *("data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py"),
+    *("hidden/*.py", "hidden/*/scaffold.py"),
+)
+"""Folders and files that the tests of every exercise depend on. Topics import only scaffolds of each other's tests."""
 
 EXECUTION = (
     *("blocks", "edition.py", "judge", "notebook", "show", "surroundings.py"),
@@ -67,8 +70,7 @@ def files_of(topic: Topic, package: Path) -> list[Path]:
 def _digest(package: Path, topics: Collection[Topic], beside: Collection[str], about: str) -> str:
     """Return the digest of the tests of `topics`, of the places `beside` and of `about`, on this Python and torch."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')} {about}".encode())
-    shared = [path.relative_to(package).as_posix() for path in (*package.glob("hidden/*.py"), *_scaffolds(package))]
-    for path in _files(package, (*TESTS, *shared, *beside)):
+    for path in _files(package, (*TESTS, *beside)):
         digest.update(f"\0{path.relative_to(package).as_posix()}\0".encode() + _hash(path))
     for topic in topics:
         for path in files_of(topic, package):
@@ -76,15 +78,10 @@ def _digest(package: Path, topics: Collection[Topic], beside: Collection[str], a
     return digest.hexdigest()
 
 
-def _scaffolds(package: Path) -> Iterator[Path]:
-    """Return the scaffolds, the only modules of a topic's tests that the tests of other topics import."""
-    return package.glob("hidden/*/scaffold.py")
-
-
 def _files(package: Path, places: Collection[str]) -> list[Path]:
     """Return the files of the package in these places, in order, without caches, hidden files and notes."""
-    found = {path for place in places for path in (package / place, *(package / place).rglob("*")) if path.is_file()}
-    return sorted(path for path in found if not _is_left_there(path.relative_to(package)))
+    found = {path for place in places for root in package.glob(place) for path in (root, *root.rglob("*"))}
+    return sorted(path for path in found if path.is_file() and not _is_left_there(path.relative_to(package)))
 
 
 def _is_left_there(path: Path) -> bool:

@@ -19,6 +19,8 @@ from course.judge.session import Session
 from course.judge.verdict import Verdict
 from course.source import definitions
 
+from .sample import FORWARD
+
 SOFTMAX = {
     "right": "powers = (x - x.amax(dim, keepdim=True)).exp()\n    return powers / powers.sum(dim, keepdim=True)",
     "a known mistake": "return x / x.sum(dim, keepdim=True)",
@@ -47,14 +49,6 @@ CELL = {
     "an unknown one": "return torch.tanh(x @ W_x.T + h @ W_h.T + b) * 0.9 + x.mean() / 7",
 }
 CELL = {what: f"def rnn_cell(x, h, W_x, W_h, b):\n    {body}" for what, body in CELL.items()}
-FORWARD = """
-def rnn_forward(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-        states.append(h)
-    return torch.stack(states, dim=1), h
-"""
 FROM_NOTHING = FORWARD.replace("h, states = h0", "h, states = h0 * 0 + 0.3")
 BPTT = """
 def bptt(xs, h0, W_x, W_h, b, grad_h_T):

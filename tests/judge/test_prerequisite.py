@@ -29,14 +29,8 @@ from course.source import definitions
 from course.syllabus import TOPICS, Topic, find_item
 from tests.recorded import recorded
 
-FORWARD = """
-def rnn_forward(xs, h0, W_x, W_h, b):
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = rnn_cell(xs[:, t], h, W_x, W_h, b)
-        states.append(h)
-    return torch.stack(states, dim=1), h
-"""
+from .sample import FORWARD
+
 BACK = "%matplotlib inline\ndef bptt(xs, h0, *weights):\n    hs, _ = rnn_forward(xs, h0, *weights)\n    return hs"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import course
 from course.grading.catalogue import counted
 from course.grading.course_folder import released_at
 from course.grading.problem import Problem
+from course.notebook.folder import read_progress
 from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item, near
 
 WIDTH = 100
@@ -124,10 +124,7 @@ def _known(topic: Topic) -> dict[str, Any]:
     released = ((above / released_at(topic)).parent for above in (here, *here.parents))
     beside = [here, here / topic.folder, *sorted(here.glob(f"*/{topic.folder}")), *released]
     for folder in beside:
-        try:
-            known = json.loads((folder / ".course" / "progress.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(known, dict) and any(item.name in known for item in topic.items):
-            return {name: facts for name, facts in known.items() if isinstance(facts, dict)}
+        known = read_progress(folder)
+        if any(item.name in known for item in topic.items):
+            return known
     return {}

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 
-class _Given(nn.Module):
+class Given(nn.Module):
     """The constructor of the notebook."""
 
     def __init__(self, vocab_size, hidden, classes):
@@ -18,7 +18,7 @@ class _Given(nn.Module):
         self.to_classes = nn.Linear(hidden, classes)
 
 
-class ElmanByColumns(_Given):
+class ElmanByColumns(Given):
     """A token's column of W_x, and the last state kept as it goes."""
 
     def forward(self, ids, lengths):
@@ -30,7 +30,7 @@ class ElmanByColumns(_Given):
         return self.to_classes(h)
 
 
-class ElmanOneByOne(_Given):
+class ElmanOneByOne(Given):
     """As in the lecture: one sequence at a time, only its real tokens."""
 
     def forward(self, ids, lengths):
@@ -43,7 +43,7 @@ class ElmanOneByOne(_Given):
         return torch.stack(rows)
 
 
-class ElmanOfPackedSequences(_Given):
+class ElmanOfPackedSequences(Given):
     """The longest sequences first, and of each step only those that are not over. A layer of its own is left over."""
 
     def __init__(self, vocab_size, hidden, classes):
@@ -60,7 +60,7 @@ class ElmanOfPackedSequences(_Given):
         return self.to_classes(h[packed.unsorted_indices])
 
 
-class ElmanByGather(_Given):
+class ElmanByGather(Given):
     """Logits of every state, of which one a row is taken."""
 
     def forward(self, ids, lengths):

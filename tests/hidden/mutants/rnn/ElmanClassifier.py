@@ -8,19 +8,13 @@ from torch.nn import functional as F
 
 from course.hidden.rnn.ElmanClassifier import Elman
 from course.reference.rnn import ElmanClassifier
+from tests.hidden.alternatives.rnn.ElmanClassifier import Given
 
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-class _Reader(nn.Module):
-    """The notebook's constructor, and a beginner's `forward`, of which each attempt gets one thing wrong."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.vocab_size = vocab_size
-        self.from_input = nn.Linear(vocab_size, hidden)
-        self.from_state = nn.Linear(hidden, hidden, bias=False)
-        self.to_classes = nn.Linear(hidden, classes)
+class _Reader(Given):
+    """A beginner's `forward`, of which each attempt gets one thing wrong."""
 
     def states(self, ids):
         h, states = torch.zeros(len(ids), self.from_state.in_features), []
