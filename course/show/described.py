@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SHARP = 2
-"""Pixels of a picture's file on each pixel of the page, for screens that have as many."""
+"""Pixels of a picture's file for each pixel of the page, because HiDPI screens show that many."""
 IN_THE_DARK = "brightness(1.3)"
-"""What a dark page does to pictures, whose words are as dark there as white pages need them."""
+"""The CSS filter of a dark page for pictures. It lightens their words, which are dark enough to be read on white."""
 _DARK_PAGES = '[data-jp-theme-light="false"],.vscode-dark,[theme="dark"]'
 """How JupyterLab, VS Code and Colab mark their pages when they are dark."""
 
@@ -73,7 +73,7 @@ def show_descriptions() -> None:
 
 
 class _Sharp:
-    """A notebook's way to make PNG files of figures, and the course's own for those that have a label."""
+    """A PNG formatter for figures: the course's own for labelled ones, and the notebook's for all others."""
 
     def __init__(self, as_png: Any) -> None:
         self.as_png = as_png

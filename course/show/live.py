@@ -37,7 +37,7 @@ _FRAMES: WeakKeyDictionary[Figure, tuple[list[Any], Any]] = WeakKeyDictionary()
 
 
 def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: Any) -> Figure:
-    """A widget's figure, with `rows` times `columns` axes to be cleared and filled again at each change.
+    """Return a widget's figure, with `rows` times `columns` axes to be cleared and filled again at each change.
 
     Its layout is fixed by `grid` (left, right, bottom, top and so on, as in matplotlib's `GridSpec`): drawing it again
     takes a few hundredths of a second, and no picture is larger than the one before. pyplot never hears of it.
@@ -54,7 +54,7 @@ def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: An
 
 
 def wiped(figure: Figure) -> Sequence[Axes]:
-    """The axes of a `stage`, empty again, within `styled()`; they keep their ticks, the slowest of all to make.
+    """Return the axes of a `stage`, emptied within `styled()`. They keep their ticks, which are slow to make.
 
     They keep their legends, too, until another is written over them.
 
@@ -76,7 +76,7 @@ def wiped(figure: Figure) -> Sequence[Axes]:
 
 
 def drawn(figure: Figure) -> bytes:
-    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and always of the same size.
+    """Return the figure of a `stage` as a PNG file for a widget's `Image`, always of the same size.
 
     The frame of its axes lies beneath all they hold. Labels below the axes stay where they first were: to place them
     anew, all ticks would have to be measured.
@@ -97,7 +97,7 @@ def drawn(figure: Figure) -> bytes:
 
 
 def picture(shows: str) -> Image:
-    """The picture of a widget, as wide as its page allows; `shows` is its name for screen readers."""
+    """Return the picture of a widget, as wide as its page allows; `shows` is its name for screen readers."""
     import ipywidgets as widgets
     from traitlets import Unicode
 
@@ -113,7 +113,7 @@ def picture(shows: str) -> Image:
 
 
 def choice(name: str, options: Sequence[Any]) -> ToggleButtons:
-    """A widget's control for one of `options`, names or pairs of name and value: a button for each.
+    """Return a control with a button for each of `options`, which are names or pairs of a name and a value.
 
     No drop-down list: JupyterLab takes the arrow keys from it to go to the next cell.
     """
@@ -130,7 +130,7 @@ def panel(parts: Sequence[Any]) -> Panel:
 
 
 def spoken(lines: int = 2) -> HTML:
-    """The sentence below (or above) a widget's picture: as high as its longest from the start, so nothing jumps."""
+    """Return the sentence beside a widget's picture, with room for its longest text, so that nothing jumps."""
     import ipywidgets as widgets
 
     return widgets.HTML(layout=widgets.Layout(min_height=f"{28 * lines}px"))  # ipywidgets' own height of a line
@@ -140,7 +140,7 @@ def spoken(lines: int = 2) -> HTML:
 
 
 def _paint_frame(figure: Figure) -> None:
-    """Puts the figure's frame and nothing else on its canvas: as it was last time, if it still looks the same."""
+    """Draw only the figure's frame on its canvas, from the last drawing if it looks the same."""
     canvas: Any = figure.canvas
     renderer = canvas.get_renderer()
     for axes in figure.axes:
@@ -160,7 +160,7 @@ def _paint_frame(figure: Figure) -> None:
 
 @contextmanager
 def _frameless(figure: Figure) -> Iterator[None]:
-    """Inside, the figure draws what its axes hold, and no frame."""
+    """Let the figure draw the contents of its axes, without a frame, within the block."""
     cards = [figure.patch, *(axes.patch for axes in figure.axes)]
     around = [part for axes in figure.axes for part in _around(axes)]
     for card in cards:
@@ -182,7 +182,7 @@ def _around(axes: Axes) -> list[Artist]:
 
 
 def _looks(figure: Figure) -> list[Any]:
-    """Whatever a widget may change about the frame: two frames that agree in it are the same."""
+    """Return everything that a widget may change about the frame. Two frames that agree in it look the same."""
     looks = []
     for axes in figure.axes:
         legend = axes.get_legend()
@@ -203,6 +203,6 @@ def _scale(axis: Axis) -> list[Any]:
 
 
 def _writing(text: Text) -> list[Any]:
-    """How a text looks; its place follows from the ticks. Fonts may be changed in place, so their hashes are kept."""
+    """Return how a text looks; its place follows from the ticks. A font may change in place, so its hash is kept."""
     font, turned = hash(text.get_fontproperties()), text.get_rotation()
     return [text.get_visible(), text.get_text(), text.get_color(), font, turned]

@@ -48,13 +48,13 @@ class Panel(VBox):
 
 
 def _display_controls(widget: Any) -> None:
-    """Display a widget where widgets work; elsewhere nothing stands in its place."""
+    """Display a widget where widgets work, and nothing elsewhere."""
     view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
     display({VIEW: view, "text/html": "", "text/plain": ""}, raw=True)
 
 
 def _display_kept(widget: Any) -> None:
-    """Display what a picture or text holds as an output of its own, and display it anew at every change."""
+    """Display a picture or text as an output of its own, and update that output at every change."""
     data, about = _kept(widget)
     handle = display(data, metadata=about, raw=True, display_id=True)
 

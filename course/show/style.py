@@ -77,7 +77,7 @@ _DRAWING = RLock()
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The course's style inside, the caller's own matplotlib settings again after it; one thread draws at a time."""
+    """Apply the course's matplotlib style within the block, in one thread at a time, and restore the settings."""
     import matplotlib as mpl
     from cycler import cycler
 
@@ -89,7 +89,7 @@ def styled() -> Iterator[None]:
 
 
 def finished(figure: Figure, alt: str) -> Figure:
-    """The figure, taken off pyplot's list, with `alt` as its description.
+    """Return the figure, removed from pyplot's list, with `alt` as its description.
 
     Jupyter shows a returned figure once, with its description, and nothing stays open behind it.
     """
@@ -102,7 +102,7 @@ def finished(figure: Figure, alt: str) -> Figure:
 
 
 def plain_axes(axes: Any) -> None:
-    """Takes grid and spines off, for heat maps and diagrams."""
+    """Remove grid and spines, for heat maps and diagrams."""
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)

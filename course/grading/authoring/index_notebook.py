@@ -78,7 +78,7 @@ def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> N
 
 
 def _opening(topics: Sequence[Topic]) -> str:
-    """What the notebook says first: our own words for our own course, the topics' titles for one of somebody's."""
+    """Return the first text: an introduction to our own course, or the topics' titles in an instructor's course."""
     title = OUTLINE.title if OUTLINE is not None else "Sequence models"
     number, tell = (f"{len(topics)} notebooks", "tell") if len(topics) != 1 else ("one notebook", "tells")
     titles = list(dict.fromkeys(topic.title for topic in (*topics[:1], *topics[-1:])))
@@ -89,7 +89,7 @@ def _opening(topics: Sequence[Topic]) -> str:
 
 
 def _beside(topic: Topic) -> str:
-    """The topic's notebook, seen from the home notebook."""
+    """Return the path of the topic's notebook, relative to the home notebook."""
     return f"{topic.folder}/{topic.folder}.ipynb"
 
 

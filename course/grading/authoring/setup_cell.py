@@ -35,7 +35,7 @@ _CLASS = (
 
 
 def setup_source(is_ours: bool) -> str:
-    """The text of the cell that sets up, which is folded. What is long in it are sentences and an address.
+    """Return the source of the setup cell, which is folded. Messages and an address make it long.
 
     A wheel that is there installs itself, by `main` of `course/notebook/setting_up.py`. In an instructor's own course
     the cell downloads nothing, and takes no wheel but an instructor's: ours would check by other points, and it comes
@@ -96,7 +96,7 @@ def colab_address(path: str) -> str:
 
 
 def badges(path: str) -> str:
-    """Markdown with a badge each for Binder and Colab that opens the notebook at `path` of the repository."""
+    """Return Markdown with a badge each for Binder and Colab that opens the notebook at `path` of the repository."""
     return (
         f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder_address(path)})\n"
         f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab_address(path)})"
@@ -104,7 +104,7 @@ def badges(path: str) -> str:
 
 
 def put(notebook: NotebookNode, path: str) -> None:
-    """Give a notebook its badges and, before its first code cell, the cell that sets up, with its sentences above.
+    """Add badges to a notebook, and the setup cell with its text before the first code cell.
 
     In an instructor's own course there are no badges: they would open our notebook, and not theirs.
 
@@ -124,7 +124,7 @@ def put(notebook: NotebookNode, path: str) -> None:
 
 
 def take_away(notebook: NotebookNode) -> None:
-    """The inverse of `put`."""
+    """Remove what `put` added."""
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     for cell in notebook.cells[:1]:
         cell.source = _BADGES.sub("", cell.source, count=1)
@@ -133,5 +133,5 @@ def take_away(notebook: NotebookNode) -> None:
 
 
 def is_setup(cell: NotebookNode) -> bool:
-    """Whether this is the cell that sets up."""
+    """Return whether this is the setup cell."""
     return _TAG in cell.metadata.get("tags", ())
