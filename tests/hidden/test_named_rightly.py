@@ -10,11 +10,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course import blocks
+from course.data import advice
 from course.hidden import find
 from course.judge import report
-from course.reference import gpt
+from course.reference import assistant, gpt
 from tests.few import few
 from tests.hidden.judged import verdict_on
+from tests.training.judged import trained
 
 SEEDS = (3, 42, None)
 each_seed = pytest.mark.parametrize("seed", few(SEEDS, 3, None))
@@ -362,6 +365,38 @@ def test_the_order_of_the_first_tokens_shows_behind_two_layers_without_positions
     (one, other), _ = model(torch.tensor([[1, 2, 3], [2, 1, 3]]))
     assert torch.allclose(one[-1], other[-1]) != moves
     assert "of one layer" in hint
+
+
+# -- 18 ----------------------------------------------------------------------------------------------------------------
+
+
+def tuned(lr, own_reference=False):
+    """A policy after a fifth of the budget, with a constant rate. Its reference may be the policy itself."""
+    frozen = blocks.TablePolicy(advice.log_reference()).requires_grad_(False)
+
+    def log_p(model, ids):
+        return assistant.sequence_log_prob(model(ids), ids, torch.ones_like(ids, dtype=torch.bool))
+
+    def loss(policy, *pair):
+        models = (policy, policy if own_reference else frozen)
+        return assistant.dpo_loss(*(log_p(model, ids) for model in models for ids in pair), advice.BETA)
+
+    return trained("assistant_task", lambda: blocks.TablePolicy(advice.log_reference()), 0, lr=lr, loss=loss, share=0.2)
+
+
+@pytest.mark.parametrize("lr", [0.03, 0.1, 0.3])
+def test_a_policy_that_is_its_own_reference_hears_of_one_model(lr):
+    policy = tuned(lr, own_reference=True)
+    for seed in (3, None):
+        assert "one model" in verdict_on("assistant_task", policy, seed).hint
+
+
+@pytest.mark.parametrize("lr", [1e-4, 1e-3, 2e-3, 3e-3, 1e-2])
+def test_a_policy_that_takes_small_steps_hears_of_their_size_and_of_no_wrong_reference(lr):
+    policy = tuned(lr)
+    for seed in (3, None):
+        hint = verdict_on("assistant_task", policy, seed).hint
+        assert "how large is a step" in hint.lower() and "one model" not in hint
 
 
 @each_seed

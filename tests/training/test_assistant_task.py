@@ -101,3 +101,9 @@ def test_the_commonest_bugs_do_not(loss):
 
 def test_tiny_steps_do_not():
     assert verdict_on("assistant_task", trained(0, lr=1e-3), 0).score < assistant_task.points
+
+
+@pytest.mark.parametrize("lr", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_reference_that_moves_with_the_policy_is_named(lr, seed):
+    assert "one model" in verdict_on("assistant_task", trained(seed, reference_moves, lr=lr), seed).hint
