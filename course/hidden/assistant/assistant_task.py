@@ -71,8 +71,8 @@ def _policy(log_p):
     hints=(
         "`dpo_loss` takes four tensors. Which model and which answers does each come from? Print the log-probability "
         "of the chosen answers and of the rejected ones, at the start and at the end. Which rises?",
-        "Print the loss of the first batch. Policy and reference are the same then, so it should be log 2 = 0.693. What "
-        "would it say of the two if it stayed there?",
+        "Print the loss of the first batch. Policy and reference are the same then, so it should be log 2 = 0.693. "
+        "What would it say of the two if it stayed there?",
         "Does the loss still jump about at the end? Let the learning rate fall with `len(batches)`.",
         "Begin with the reference, before the first step. Does it change when the policy does? `copy.deepcopy` makes a "
         "model of its own. Then print the shapes of the four tensors for one batch.",
@@ -115,9 +115,9 @@ def _asked(rng, public=False):
 
 
 assistant_task.mistakes(
-    "Good answers are as rare as at the beginning. Print a number of the policy before and after a hundred steps. If it "
-    "stays the same, whose parameters does the optimizer get? If it creeps, how large is a step? If it moves well, which "
-    "phrase are the logits at a position about?",
+    "Good answers are as rare as at the beginning. Print a number of the policy before and after a hundred steps. If "
+    "it stays the same, whose parameters does the optimizer get? If it creeps, how large is a step? If it moves well, "
+    "which phrase are the logits at a position about?",
     never_moved=_policy(known()[BEGINNING]),
 )
 assistant_task.mistakes(
@@ -125,17 +125,15 @@ assistant_task.mistakes(
     "and they still agree, so are they one model?",
     reference_moves=_policy(known()[MOVING]),
     reference_moves_far=_policy(moved_freely(500)),
-    reference_moves_by_noisy_steps=_policy(
-        (0.7 * moved_freely(500) + 0.3 * known()["a little way off"]).log_softmax(0)
-    ),
+    reference_moves_noisily=_policy((0.7 * moved_freely(500) + 0.3 * known()["a little way off"]).log_softmax(0)),
 )
 assistant_task.mistakes(
     "Print the answer that your policy likes best. Batches are (chosen, rejected). Which of them becomes likelier?",
     chosen_and_rejected_exchanged=_policy(known()["exchanged"]),
 )
 assistant_task.mistakes(
-    "Your policy says what was often chosen. Does your loss look at the rejected answers, too? If it does, how large is "
-    "a step?",
+    "Your policy says what was often chosen. Does your loss look at the rejected answers, too? If it does, how large "
+    "is a step?",
     chosen_alone=_policy(known()[CHOSEN]),
 )
 assistant_task.mistakes(
