@@ -151,7 +151,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
     from course.judge import report
     from course.judge.points import how_points_follow
 
-    lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict)])]
+    lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict, naming_hidden=False)])]
     failed = [case for case in verdict.cases if not case.passed and not case.held_back]
     public = [case for case in failed if case.public]
     lines += [f"✗ {case.title}: {case.message}" for case in public]

@@ -298,14 +298,16 @@ def test_hidden_cases_are_counted_and_not_told():
     cases = (
         CaseResult("a public one", False, True, message="2 was expected"),
         CaseResult("the secret one", False, False, message="at [3, 1] it is 17", got="17"),
-        CaseResult("a secret edge", False, False, message="passes, but earns nothing", held_back="together"),
+        CaseResult("a secret edge", False, False, held_back="together", needs="a public one"),
+        CaseResult("a known edge", False, True, held_back="together", needs="the secret one"),
     )
     verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
     graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
     (test,) = gradescope_results(TOPIC, graded, "after_due_date")["tests"]
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
-    assert "1 of 3 checks passes, but it earns points only" in test["output"]
+    assert "None of 4 checks earns points. 'a known edge' and 1 other pass, but" in test["output"]
+    assert "only once 'a public one' and 1 other pass." in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
 
 
