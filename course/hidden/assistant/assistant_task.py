@@ -37,9 +37,9 @@ def known():
 
 
 def moved_freely(steps):
-    """Log-probabilities, (216,), after so many steps up the margin of chosen over rejected answers, with no reference.
+    """Return log-probabilities (216,) after so many steps up log p of chosen minus log p of rejected answers.
 
-    Where policy and reference are one model, the DPO loss is log 2, and its gradient is that of this margin.
+    This is where DPO goes if policy and reference are one model: the loss stays log 2, and its gradient is never zero.
     """
     log_ref, reward = advice.log_reference(), advice.rewards()
     p = log_ref.exp()
