@@ -1,4 +1,4 @@
-"""Laws hold for right answers, break for wrong ones, and a right sampler all but never breaks a law of chance."""
+"""Laws hold for right answers and break for wrong ones. A right sampler hardly ever breaks a law of chance."""
 
 from __future__ import annotations
 

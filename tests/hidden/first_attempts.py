@@ -18,7 +18,7 @@ from course.syllabus import Topic, find_topic
 
 
 def first_attempts(topic: Topic, exercise: str) -> dict[Callable[..., Any], str]:
-    """Return the first attempts at an exercise, each with words that `check` has to say; none where none are kept."""
+    """Return the first attempts at an exercise, each with words that `check` has to say. The dict may be empty."""
     name = f"tests.hidden.mutants.{topic.name}.{exercise}"
     return getattr(import_module(name), "FIRST_ATTEMPTS", {}) if find_spec(name) else {}
 

@@ -1,4 +1,4 @@
-"""Edges are fixed inputs: what only they tell from a right answer falls at every seed, and right ones pass at each."""
+"""Edge cases are fixed inputs: wrong answers that only they detect fail at every seed, and right ones always pass."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOLD_BY = [
 
 
 def answer_called(name, called):
-    """A wrong answer by its name, a misconception or a mutant."""
+    """Return the wrong answer of this name, which is a misconception or a mutant."""
     mutants = {mutant.__name__: mutant for mutant in answers("mutants", find_item(name)[0], name)}
     return mutants.get(called) or next(one.wrong for one in find(name).misconceptions if one.name == called)
 

@@ -1,4 +1,4 @@
-"""What reports call the bar of full marks is the bar of a case, and every training task shows one."""
+"""The bar of full marks in reports is the bar of a case, and every training task shows one."""
 
 from __future__ import annotations
 

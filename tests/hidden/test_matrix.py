@@ -1,4 +1,4 @@
-"""The matrix: reference and alternatives at full marks; misconceptions and mutants below, and recognised."""
+"""Reference and alternatives get full marks. Misconceptions and mutants get less, and misconceptions their hint."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_no_answer_owes_its_grade_to_the_seed(topic, exercise, seed):
 
 @cache
 def forty_seeds() -> list[int]:
-    """All the seeds that the students of one class can get, and others of the same range."""
+    """Return all seeds that students of one class can get, and others from the same range, 40 in all."""
     from course.grading.nbgrader_bridge.judged_execute import SEEDS, JudgedExecute
 
     step = JudgedExecute(secret="a class that is graded")

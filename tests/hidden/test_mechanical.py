@@ -1,4 +1,4 @@
-"""Every mechanical mutant of a solution loses points, but for those in `survivors.toml`, each with the reason why."""
+"""Every mechanical mutant of a solution loses points, except those in `survivors.toml`, which gives the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What weak students write, otherwise than the misconceptions do: named as what it is, at grading and by `check`."""
+"""Wrong answers written otherwise than the misconceptions are still recognised, at grading and by `check`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ each_seed = pytest.mark.parametrize("seed", few(SEEDS, 3, None))
 
 
 def is_named(name: str, answer, mistake: str, seed: int | None) -> None:
-    """Demand that it is taken for `mistake`, at grading, and by `check` where this fails it."""
+    """Assert that an answer is recognised as `mistake` at grading, and by `check` unless it passes there."""
     verdict = verdict_on(name, answer, seed)
     if seed is None and verdict.kind == "passed":
         return
@@ -51,7 +51,7 @@ def softmax_first(P, start, length, generator):
 
 
 class LookedUp:
-    """The longest known window and the shorter ones, half and half, from plain dicts."""
+    """An n-gram model in plain dicts that mixes the longest known window with the shorter ones, half and half."""
 
     def __init__(self, n, vocab_size, alpha):
         self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
@@ -97,7 +97,7 @@ class ContextOfLengthN(LookedUp):
 
 
 class NothingCountsAsMuch(LookedUp):
-    """The mean of all orders, of which some have seen nothing."""
+    """An n-gram model that takes the mean of all orders, also of those without counts."""
 
     def next_distribution(self, context):
         tokens, nothing = tuple(context.tolist()), torch.zeros(self.vocab_size)
@@ -213,7 +213,7 @@ def norms_by_linalg(grads, max_norm):
 
 
 class Elman(nn.Module):
-    """The notebook's constructor, and a token's column of W_x at each step."""
+    """An Elman network that reads a token's column of W_x in place of a product with a one-hot vector."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -341,7 +341,7 @@ def sizes_in_units_of_the_largest(N, losses):
 
 
 def half_of_the_labels(documents, generator):
-    """A shuffled half of the pairs is true."""
+    """Make a shuffled half of the pairs true, so that the labels are balanced exactly."""
     neighbours = [(a, b, i) for i, d in enumerate(documents) for a, b in pairwise(d)]
     labels = torch.randperm(len(neighbours), generator=generator) % 2
     pairs = []
@@ -371,7 +371,7 @@ def test_the_order_of_the_first_tokens_shows_behind_two_layers_without_positions
 
 
 def tuned(lr, own_reference=False):
-    """A policy after a fifth of the budget, with a constant rate. Its reference may be the policy itself."""
+    """Return a policy trained on a fifth of the budget with a constant rate. Its reference may be the policy itself."""
     frozen = blocks.TablePolicy(advice.log_reference()).requires_grad_(False)
 
     def log_p(model, ids):

@@ -1,4 +1,4 @@
-"""Names of mistakes: what people write for the exercises, and the words that they hear about it."""
+"""Names of mistakes: wrong answers as people write them, and words that their feedback must hold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSES = ""
 
 @dataclass(frozen=True)
 class Heard:
-    """An answer to an exercise, words of its reports by `check` and at grading, and words or a name that are untrue."""
+    """An answer, words that `check` and grading must say, and words or a misconception that neither may say."""
 
     exercise: str
     answer: Any
@@ -40,7 +40,7 @@ class Heard:
 
 
 class Counted:
-    """Counts of what follows each context of up to n - 1 tokens."""
+    """An n-gram model's counts of the tokens that follow each context of up to n - 1 tokens."""
 
     def __init__(self, n, vocab_size, alpha):
         self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
@@ -54,14 +54,14 @@ class Counted:
         return self
 
     def rows(self, context):
-        """The counts after the last 0, 1, … n - 1 tokens, as far as they were seen."""
+        """Return the counts after the last 0, 1, … n - 1 tokens, without contexts that were never seen."""
         tokens = context.tolist()
         found = [self.counts.get(tuple(tokens[len(tokens) - k :])) for k in range(min(len(tokens), self.n - 1) + 1)]
         return [row for row in [found[0] + self.alpha, *found[1:]] if row is not None]
 
 
 class OneWeightForEachOrder(Counted):
-    """An order that was not asked, or remembers nothing, keeps its share of the weight."""
+    """A model that gives each order the same weight, also an order without counts."""
 
     def next_distribution(self, context):
         rows = self.rows(context)
@@ -112,7 +112,7 @@ def root_of_the_temperature(step, h0, start, length, temperature, generator):
 
 
 class MinGRU(nn.Module):
-    """Gate and candidate are computed from the token alone (Feng et al. 2024)."""
+    """A minGRU: gate and candidate depend on the token alone (Feng et al. 2024)."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -132,7 +132,7 @@ class MinGRU(nn.Module):
 
 
 class ReadsABagOfTokens(bahdanau_attention.AttentionSeq2Seq):
-    """In training a step reads the mean of all tokens so far, in decoding the last one."""
+    """A translator that reads the mean of all tokens so far in training, and the last token in decoding."""
 
     def forward(self, src, src_lengths, tgt):
         keys, mask, last = self.encode(src, src_lengths)
@@ -191,7 +191,7 @@ class LooksOneStepLate(ReadsByRule):
 
 
 def softmax_of_masked_products(scores, mask, dim=-1):
-    """As AllenNLP had it."""
+    """Return the masked softmax of AllenNLP, which multiplies scores by the mask."""
     mask = mask.to(scores.dtype)
     weights = torch.softmax(scores * mask, dim=dim) * mask
     return weights / (weights.sum(dim=dim, keepdim=True) + 1e-13)
@@ -210,7 +210,7 @@ def words_first_and_masked_over(ids, special, vocab_size, mask_id, generator, p=
 
 
 def of_a_hundred(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """81 : 10 : 9, since 0 counts, too."""
+    """Corrupt tokens at 81 : 10 : 9 in place of 80 : 10 : 10, because `fate <= 80` counts 0, too."""
     chosen, words, labels = _corrupted(ids, special, vocab_size, generator, p)
     fate = torch.randint(0, 100, ids.shape, generator=generator)
     inputs = torch.where(chosen & (fate <= 80), mask_id, torch.where(chosen & (fate > 80) & (fate <= 90), words, ids))
@@ -242,7 +242,7 @@ def twice_the_rate(step, d_model, warmup):
 
 
 def _beams(model, row, beam, ends):
-    """Beams of (words, log p), the best first, until it `ends`."""
+    """Return beams of (words, log p), the best first. `ends` says when to stop, from which beams have ended."""
     beams = [([], 0.0)]
     for _ in range(model.max_len):
         grown = []
@@ -279,7 +279,7 @@ def beam_with_the_penalty_of_wu(model, src, beam, length_penalty=1.0):
 
 
 class AddsItToItself(nn.Module):
-    """Where y = f(x) is to be added to x, it is added to y."""
+    """A block whose residual connection adds y = f(x) to y in place of x."""
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()

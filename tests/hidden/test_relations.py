@@ -1,4 +1,4 @@
-"""Wrong answers as people write them, and what each of them hears: of its numbers, or by the name of its mistake."""
+"""Wrong answers as people write them, and the feedback on each: about its numbers, or by its misconception."""
 
 from __future__ import annotations
 

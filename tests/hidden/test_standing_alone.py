@@ -1,4 +1,4 @@
-"""Code of misconceptions that the demo's class hands in needs nothing of the hidden tests' modules."""
+"""The demo's class submits code of misconceptions, which must run without the modules of the hidden tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRITTEN = [exercise for _, exercise in EXERCISES if not exercise.name.endswith("
 
 @pytest.mark.parametrize("exercise", WRITTEN, ids=[exercise.name for exercise in WRITTEN])
 def test_code_of_misconceptions_stands_alone(exercise):
-    """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
+    """Judge the standalone source of a misconception, and recognise the misconception in it."""
     sources = ((m.name, standalone_source(m.wrong, exercise.name)) for m in exercise.misconceptions)
     name, source = next((name, source) for name, source in sources if source)
     space: dict = {}

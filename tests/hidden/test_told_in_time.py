@@ -1,4 +1,4 @@
-"""What a hidden case asks beyond an exercise's words, `check` asks as well; and no draw asks for more than there is."""
+"""`check` asks for what a hidden case asks beyond the text, and no draw makes an impossible case."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_is_not_contiguous_in_a_hidden_case_is_so_in_a_public_one(exercise)
 
 
 def _scattered(cases):
-    """The arguments that come in memory that is not contiguous: whose method is called, and the place or the name."""
+    """Return where cases pass an argument that is not contiguous: object, method, and the argument's place or name."""
     steps = [step for case in cases for step in case.steps]
     given = ((step, place, value) for step in steps for place, value in [*enumerate(step.args), *step.kwargs.items()])
     arrives = ((step, place, value[0] if step.verb == "map" else value) for step, place, value in given)
@@ -164,7 +164,7 @@ def test_a_translator_that_needs_attention_does_not_pass_check():
 
 
 class KeptUnderAnotherName(LoRALinear):
-    """The layer that it was given is `linear`, and of r and alpha their quotient is left."""
+    """A LoRA layer that keeps its base as `linear`, and alpha / r in place of alpha and r."""
 
     def __init__(self, base, r, alpha):
         super().__init__(base, r, alpha)
@@ -274,7 +274,7 @@ def test_a_padded_source_fits_into_the_model_however_long_a_sentence_is_drawn(mo
 
 
 class _Rng:
-    """Draws nothing but seeds."""
+    """A stand-in for `Rng` that draws seeds only."""
 
     def __init__(self):
         self.chance = random.Random(3)
@@ -284,7 +284,7 @@ class _Rng:
 
 
 def smallest_gap(vectors, index):
-    """Between the cosines of two words with the chosen one."""
+    """Return the smallest difference between two words' cosines with the chosen word."""
     cosines = F.cosine_similarity(vectors.double(), vectors[index].double()[None], dim=1).detach()
     others = torch.arange(len(vectors)) != index
     return float(cosines[others].sort().values.diff().min())

@@ -1,4 +1,4 @@
-"""What an answer that answers nothing gets right does not count by itself, and the report says why."""
+"""Cases that an empty answer passes earn nothing by themselves, and the report says why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def positive(x, least):
 
 @exercise(positive, name="rnn_cell")
 def clamped(rng):
-    """Two public values, one of them the same for everybody; two hidden ones, one of which is always zero; an error."""
+    """Yield two public values, one of them fixed, two hidden values, one of them always zero, and an error."""
     yield call("known to all", torch.tensor([1.0, -1.0]), 0.0, public=True)
     yield call("drawn", rng.normal(5) - 2, -1.0, public=True)
     yield call("hidden", rng.normal(7) - 2, -1.0, weight=2.0)

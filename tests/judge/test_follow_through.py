@@ -1,4 +1,4 @@
-"""Chains of answers to real exercises: what is right but for an earlier mistake, and what a person has to look at."""
+"""Chains of answers to real exercises: right except for an earlier mistake, or for a person to decide."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def embed_patches(images, W, b, cls, positions):
 
 @pytest.fixture
 def graded(monkeypatch, tmp_path):
-    """Have answers, by exercise, judged one after the other, with hidden cases, as in a notebook."""
+    """Return a function that judges solution cells one after the other with hidden cases, as in a graded notebook."""
     monkeypatch.chdir(tmp_path)
 
     def judged(given: str = "", **sources: str) -> dict[str, Verdict]:
@@ -102,7 +102,7 @@ def graded(monkeypatch, tmp_path):
 
 
 def what_of(verdict: Verdict) -> str:
-    """What the setting `keep` makes of a verdict."""
+    """Return what happens to a verdict's points under the setting `keep`: kept, by hand, or as tested."""
     kept = verdict.under("keep")
     assert verdict.earned == verdict.score and not verdict.decided_anew, "nothing changes without the setting"
     assert kept.earned == (verdict.points if kept.keeps else verdict.score)

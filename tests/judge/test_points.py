@@ -24,7 +24,7 @@ def doubled(n):
 
 @exercise(doubled, name="rnn_cell")
 def evenly(rng):
-    """Four values; what is right for everybody who returns its argument counts with another."""
+    """Yield four values. Returning the argument is right for one of them, which counts with another."""
     yield call("one", 1, public=True)
     yield call("two", 2)
     yield call("five", 5)

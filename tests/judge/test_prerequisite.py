@@ -1,4 +1,4 @@
-"""A mistake is told where it was made: a failing answer names the earlier one it rests on, where that fails too."""
+"""A failing answer's report names the earlier exercise that it calls, if that one fails, too."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_at_grading(monkeypatch, tmp_path, answer, correct_given_prerequisite):
 
 @pytest.fixture
 def notebook(monkeypatch, tmp_path):
-    """A notebook's names, in a folder of its own."""
+    """Return a function that defines a name in the notebook, which runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COURSE_JUDGE", raising=False)
     monkeypatch.setattr("course.notebook.checking.last_checked", {})
@@ -303,25 +303,25 @@ ELSEWHERE = {("multi_head_attention_task", "MultiHeadAttention")}
 
 
 def cells(topic: Topic) -> list[str]:
-    """The cells of a topic's notebook, each with its head."""
+    """Return the cells of a topic's notebook source, each with its `# %%` line's options."""
     source = Path(course.__file__).parents[1] / "solutions" / f"{topic.folder}.py"
     return source.read_text("utf-8").split("\n# %%")
 
 
 def answered(topic: Topic) -> dict[str, str]:
-    """The solution cells of a topic, by exercise."""
+    """Return the solution cells of a topic, by exercise."""
     found = (cell for cell in cells(topic) if cell.startswith(' solution="'))
     return {cell.split('"')[1]: cell.partition("\n")[2] for cell in found}
 
 
 def given(topic: Topic) -> dict[str, str]:
-    """What the other cells of a topic define."""
+    """Return the definitions in the topic's other code cells, by name."""
     code = (cell.partition("\n")[2] for cell in cells(topic) if not cell.startswith((" solution", " [markdown]")))
     return {name: text for cell in code for name, text in definitions(cell).items()}
 
 
 def counting(right, called: list[str]):
-    """The same function or class, which notes in `called` that it was."""
+    """Return the same function or class, which adds an entry to `called` at each call."""
 
     def call(*given, **named):
         called.append("once")
@@ -360,7 +360,7 @@ def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, pre
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
-    """Else nobody could tell that an answer is right but for an earlier mistake."""
+    """Require this, because the judge tells from it that an answer is right except for an earlier mistake."""
     declared, written = {exercise.name: exercise for exercise in exercises(topic)}, given(topic)
     for name, source in answered(topic).items():
         earlier = [*declared][: [*declared].index(name)] if name in declared else []

@@ -1,4 +1,4 @@
-"""The session: a kernel's side that behaves, one that lies, one that is silent."""
+"""The judge's session with kernels that behave, that lie, and that are silent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def session():
 
 @pytest.fixture
 def in_kernel(session, monkeypatch, tmp_path):
-    """`check` as it runs in a graded kernel."""
+    """Return `check` as it runs in a graded kernel."""
     monkeypatch.setenv("COURSE_JUDGE", session.address)
     monkeypatch.setattr("course.notebook.checking.key", lambda name: key_of(sample, public_only=True))
     monkeypatch.chdir(tmp_path)
@@ -222,7 +222,7 @@ def test_well_formed_lies_gain_nothing(session, answer):
 
 
 def test_answers_before_they_are_asked_for_do_not_help(session):
-    """All in one piece: the judge may hang up as soon as it has read as many answers as it asks for."""
+    """Send all answers at once, because the judge may close the connection once it has read enough of them."""
     answer = {"outputs": {"out": 1.0}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0}
     session.enter("rnn_cell")
     with connect(session) as connection:
@@ -232,7 +232,7 @@ def test_answers_before_they_are_asked_for_do_not_help(session):
 
 
 def heard(session):
-    """Whether there is room for one more, who asks for nothing."""
+    """Return whether the session accepts and answers one more connection."""
     try:
         with connect(session) as connection:
             send(connection, {"ready": "unknown"})
@@ -242,7 +242,7 @@ def heard(session):
 
 
 def everybody_left(session):
-    """Wait until nobody is being met."""
+    """Wait until the session has closed all its connections."""
     for _ in range(MOST_CONNECTIONS):
         assert session.room.acquire(timeout=5)
     session.room.release(MOST_CONNECTIONS)
@@ -280,7 +280,7 @@ def test_close_leaves_nothing_behind(session):
 
 
 def test_a_judge_that_cannot_listen_costs_no_points(session, monkeypatch):
-    """The machine is out of threads for a moment: not the student's fault, and the next check is heard again."""
+    """Report a machine fault if no thread can start for a moment, and serve the next check."""
 
     def none_left(thread):
         raise RuntimeError("can't start new thread")
