@@ -14,7 +14,7 @@ BASE = {"W": torch.arange(6.0).view(2, 3), "b": torch.ones(2)}
 
 
 def state(learning=(), **changed):
-    """Return the base as sent over the wire. Names in `learning` are trainable, and `changed` replaces or adds entries."""
+    """Return the base as sent over the wire. Names in `learning` are trainable, and `changed` replaces or adds some."""
     tensors = {**BASE, **changed}
     return plain({name: nn.Parameter(value, requires_grad=name in learning) for name, value in tensors.items()})
 
