@@ -121,8 +121,8 @@ assistant_task.mistakes(
     never_moved=_policy(known()[BEGINNING]),
 )
 assistant_task.mistakes(
-    "Print the loss of every hundredth batch. It is log 2 = 0.693 as long as policy and reference agree. Your policy has "
-    "moved. If the loss has not, are the two one model?",
+    "Print the loss of every hundredth batch. It is log 2 = 0.693 as long as policy and reference agree. Your policy "
+    "has moved. If the loss has not, are the two one model?",
     reference_moves=_policy(known()[MOVING]),
     reference_moves_far=_policy(moved_freely(500)),
     reference_moves_noisily=_policy((0.7 * moved_freely(500) + 0.3 * known()["a little way off"]).log_softmax(0)),
