@@ -25,7 +25,7 @@ def counted_by_hand(tokens, min_count=1):
 
 
 def sorted_by_numpy(tokens, min_count=1):
-    """The words are numpy's own, which equal Python's, and so are the numbers."""
+    """Return numpy's strings and numbers, which equal Python's."""
     words, counts = np.unique(np.array(tokens, dtype=str), return_counts=True)
     frequent = words[counts >= min_count][np.argsort(-counts[counts >= min_count], kind="stable")]
     return {"<unk>": 0} | dict(zip(frequent, np.arange(1, len(frequent) + 1), strict=True))

@@ -34,7 +34,7 @@ class Read(NamedTuple):
 
 
 def forward_accumulated(xs, h0, W_x, W_h, b):
-    """As a fold over time; what comes back has names, and is a tuple all the same."""
+    """Fold over time, and return a named tuple."""
     states = list(accumulate(xs.unbind(1), lambda h, x: torch.tanh(x @ W_x.T + h @ W_h.T + b), initial=h0))
     return Read(torch.stack(states[1:], 1), states[-1])
 

@@ -69,7 +69,7 @@ FIRST_ATTEMPTS = {
 
 
 class MeanOfTheKeys(Right):
-    """Every place gets the same weight: the scores are made and not used."""
+    """Give every position the same weight: scores are computed and not used."""
 
     def step(self, token, state, keys, mask, last):
         if not self.attention:
@@ -86,7 +86,7 @@ class ContextCutOff(Right):
 
 
 class LastColumnForTheLastState(Right):
-    """Packs nothing: the last state has read all the padding."""
+    """Read padding without packing, so that the last state has read all of it."""
 
     def encode(self, src, src_lengths):
         keys, last = self.encoder(self.embed_src(src))
@@ -105,7 +105,7 @@ class NoContextWithoutAttention(Right):
 
 
 class AsksOnlyOnce(Right):
-    """Every step looks where the first state looks."""
+    """Attend at every step where the first state attends."""
 
     def step(self, token, state, keys, mask, last):
         if not self.attention:

@@ -63,7 +63,7 @@ def c_relu(contexts, E, W, b):
 
 
 def c_mean_pads(contexts, E, W, b):
-    """Id 0 taken for padding."""
+    """Take id 0 for padding."""
     real = (contexts != 0).to(E.dtype)[..., None]
     return (E[contexts] * real).sum(1) / contexts.shape[1] @ W.T + b
 

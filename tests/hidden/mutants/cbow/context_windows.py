@@ -10,7 +10,7 @@ from course.reference import cbow as reference
 
 
 def _cut(ids, radius, context, before_the_end=0):
-    """A beginner's windows, of which each attempt cuts one wrong."""
+    """Return windows with the given `context`, and their centres. Each attempt passes a wrong context."""
     if len(ids) < 2 * radius:
         raise ValueError("too short")
     centres = range(radius, len(ids) - radius - before_the_end)
@@ -50,7 +50,7 @@ FIRST_ATTEMPTS = {
 
 
 def c_skipgram(ids, radius):
-    """One row a pair: the word in the middle, and one of its neighbours to be guessed."""
+    """Return skip-gram pairs: a row for each centre and neighbour."""
     contexts, targets = reference.context_windows(ids, radius)
     return targets.repeat_interleave(2 * radius)[:, None], contexts.flatten()
 

@@ -75,7 +75,7 @@ FIRST_ATTEMPTS = {
 
 
 class MeanOfRealStates(nn.Module):
-    """An LSTM behind an embedding, two sets of weights that weak noise makes weaker still; the mean of its states."""
+    """An LSTM behind an embedding that classifies the mean of its states. Weak weights make its states weaker still."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -95,21 +95,21 @@ class MeanOfRealStates(nn.Module):
 
 
 class BatchForTime(Right):
-    """Goes along the batch, as a layer that wants time first does."""
+    """A model that takes the batch for the time axis, as a layer without `batch_first` does."""
 
     def states(self, ids):
         return super().states(ids.T).transpose(0, 1)
 
 
 class BackwardOnly(Right):
-    """Reads from the right end of the row, padding first."""
+    """A model that reads rows from the right, padding first."""
 
     def forward(self, ids, lengths):
         return self.to_classes(self.states(ids.flip(1))[:, -1])
 
 
 class WindowOfThree(Right):
-    """A state that is begun anew for the last three tokens."""
+    """A model that reads only the last three tokens."""
 
     def forward(self, ids, lengths):
         columns = (lengths[:, None] - 3 + torch.arange(3)).clamp(min=0)

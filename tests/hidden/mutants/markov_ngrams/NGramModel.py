@@ -13,7 +13,7 @@ from tests.hidden.mutants.markov_ngrams.scaffold import Counts
 
 
 class LongestWindowAlone:
-    """One table of windows of n tokens, as in `transition_matrix`."""
+    """A model with windows of n tokens only, as in `transition_matrix`."""
 
     def __init__(self, n, vocab_size, alpha):
         self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
@@ -29,7 +29,7 @@ class LongestWindowAlone:
 
 
 class _AllOrders:
-    """Counts of all orders by context, and the mixture with weights of one half."""
+    """A model with counts of all orders, which mixes them with weights of one half."""
 
     def __init__(self, n, vocab_size, alpha):
         self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
@@ -105,7 +105,7 @@ class UnknownHalfLost(_AllOrders):
 
 
 class BacksOffAlone(_AllOrders):
-    """The longest known context alone: what it never saw is impossible."""
+    """A model that uses the longest known context alone, so that unseen tokens are impossible."""
 
     def next_distribution(self, context):
         tokens = context.tolist()
@@ -134,7 +134,7 @@ class PairsOnly(reference.NGramModel):
 
 
 class OneRow(reference.NGramModel):
-    """A table of one row: (1, V)."""
+    """A model whose table of single tokens has the shape (1, V)."""
 
     def next_distribution(self, context):
         return super().next_distribution(context)[None]
@@ -148,21 +148,21 @@ class RefusesShortContexts(reference.NGramModel):
 
 
 class RepeatsTheLastToken(reference.NGramModel):
-    """n_ctx_last: the last token stands for the whole context."""
+    """A model that uses only the last token of a context."""
 
     def next_distribution(self, context):
         return super().next_distribution(context[-1:].repeat(self.n - 1) if len(context) else context)
 
 
 class LosesTheFirstToken(reference.NGramModel):
-    """n_offby1, at the other end: the first window is never counted."""
+    """A model that never counts the first window."""
 
     def fit(self, ids):
         return super().fit(ids[1:])
 
 
 class NeedsNoSecondFit(reference.NGramModel):
-    """Keeps to the first text."""
+    """A model that ignores a second `fit`."""
 
     def fit(self, ids):
         return self if hasattr(self, "followers") and self.followers.counts else super().fit(ids)
@@ -174,7 +174,7 @@ class SumsToLess(reference.NGramModel):
 
 
 class TablesOfOnes(reference.NGramModel):
-    """n_set_dedupe: each window counts once."""
+    """A model that counts each different window once."""
 
     def fit(self, ids):
         super().fit(ids)
@@ -185,7 +185,7 @@ class TablesOfOnes(reference.NGramModel):
 
 
 class KeepsItsAnswers(reference.NGramModel):
-    """Remembers what it has said, and a second text changes nothing of it."""
+    """A model that caches its answers, also after a second `fit`."""
 
     def next_distribution(self, context):
         answers = self.__dict__.setdefault("answers", {})
@@ -196,14 +196,14 @@ class KeepsItsAnswers(reference.NGramModel):
 
 
 class NeverBeyondTrigrams(reference.NGramModel):
-    """One table each for one, two and three tokens."""
+    """A model with tables for one, two and three tokens only."""
 
     def __init__(self, n, vocab_size, alpha):
         super().__init__(min(n, 3), vocab_size, alpha)
 
 
 class VocabularyOfTheText(reference.NGramModel):
-    """As wide as the largest token that was read."""
+    """A model whose vocabulary ends with the largest token of the text."""
 
     def fit(self, ids):
         if len(ids):
@@ -212,21 +212,21 @@ class VocabularyOfTheText(reference.NGramModel):
 
 
 class AlphaSharedOut(reference.NGramModel):
-    """One alpha for all tokens together."""
+    """A model that shares one alpha out among all tokens."""
 
     def __init__(self, n, vocab_size, alpha):
         super().__init__(n, vocab_size, alpha / vocab_size)
 
 
 class AlwaysOneMore(reference.NGramModel):
-    """Laplace, whatever alpha is; with an alpha of 0 nothing is added."""
+    """A model that adds 1 for every alpha above 0."""
 
     def __init__(self, n, vocab_size, alpha):
         super().__init__(n, vocab_size, float(alpha > 0))
 
 
 class FlattenedCounts(reference.NGramModel):
-    """P_1 of counts that were raised to a power."""
+    """A model whose P_1 comes from counts raised to a power."""
 
     def fit(self, ids):
         super().fit(ids)
@@ -236,7 +236,7 @@ class FlattenedCounts(reference.NGramModel):
 
 
 class LosesTheLastPair(reference.NGramModel):
-    """Each token is counted, and the last window of two and more is not."""
+    """A model that misses the last window of two or more tokens."""
 
     def fit(self, ids):
         super().fit(ids)

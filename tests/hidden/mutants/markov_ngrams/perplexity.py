@@ -51,12 +51,12 @@ FIRST_ATTEMPTS = {
 
 
 def logarithm_to_base_two(log_probs):
-    """n_ppl_log2: exp of a mean taken in bits."""
+    """Return exp of a mean that is taken in bits."""
     return float(torch.exp(-(log_probs / math.log(2)).mean()))
 
 
 def last_token_not_counted(log_probs):
-    """n_ppl_noeoscount: the sum over all, divided by all but one."""
+    """Divide the sum over all tokens by their number less one."""
     return float(torch.exp(-log_probs.sum() / max(len(log_probs) - 1, 1)))
 
 
@@ -65,7 +65,7 @@ def impossible_left_out(log_probs):
 
 
 def an_epsilon_for_safety(log_probs):
-    """log(0) made silently finite."""
+    """Hide log(0) behind a small epsilon."""
     return float(torch.exp(-(log_probs.exp() + 1e-10).log().mean()))
 
 

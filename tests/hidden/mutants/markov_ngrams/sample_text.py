@@ -56,7 +56,7 @@ FIRST_ATTEMPTS = {
 
 
 def uniform_over_seen(P, start, length, generator):
-    """n_uniform."""
+    """Draw uniformly from the tokens that were seen after the current one."""
     return reference.sample_text((P > 0) * 1.0, start, length, generator)
 
 

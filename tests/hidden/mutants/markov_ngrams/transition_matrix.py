@@ -65,7 +65,7 @@ def _divided(weights, totals):
 
 
 def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
-    """n_smooth_seenV: alpha times the number of *seen* successors below."""
+    """Divide by alpha times the number of *seen* successors, in place of all V."""
     counts = _pair_counts(ids, vocab_size)
     return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True))
 
@@ -93,7 +93,7 @@ def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
 
 
 def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
-    """Against a division by zero: right wherever alpha times V is one or more."""
+    """Clamp sums to at least one against a division by zero, which is wrong where alpha times V is below one."""
     weights = _pair_counts(ids, vocab_size) + alpha
     totals = weights.sum(1, keepdim=True)
     return torch.where(totals > 0, weights, 1 / vocab_size) / totals.clamp(min=1)

@@ -14,7 +14,7 @@ from tests.hidden.alternatives.rnn.ElmanClassifier import Given
 
 
 class _Reader(Given):
-    """A beginner's `forward`, of which each attempt gets one thing wrong."""
+    """A beginner's classifier. Each attempt changes one method."""
 
     def states(self, ids):
         h, states = torch.zeros(len(ids), self.from_state.in_features), []
@@ -95,7 +95,7 @@ class BeginsWithABit(Elman):
 
 
 class StateBetweenCalls(Elman):
-    """Goes on from the state of the batch before."""
+    """A model that starts from the last batch's state."""
 
     def forward(self, ids, lengths):
         inputs = self.from_input(F.one_hot(ids, self.vocab_size).float())
@@ -127,7 +127,7 @@ class StatesWithoutGradient(Elman):
 
 
 class LayersOfItsOwn(Elman):
-    """The constructor written anew, with an embedding."""
+    """A model with a constructor of its own, and an embedding."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)

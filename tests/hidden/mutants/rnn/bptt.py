@@ -11,7 +11,7 @@ from course.reference import rnn as reference
 
 
 def _by_hand(xs, h0, W_x, W_h, b, grad_h_T, **wrong):
-    """A beginner's walk back, of which each attempt gets one line wrong."""
+    """Walk back through time as a beginner. Each attempt gets one line wrong."""
     read = wrong.get("read", lambda hs, t: hs[:, t - 1] if t else h0)
     back = wrong.get("back", lambda delta: delta @ W_h)
     bias = wrong.get("bias", lambda delta: delta.sum(0))

@@ -16,7 +16,7 @@ def _sampled(logits, temperature, generator):
 
 
 def _write(step, h0, start, length, temperature, generator, *, draw=_sampled, feeds=True, keeps=True):
-    """A beginner's loop, of which each attempt gets one line wrong."""
+    """Write text as a beginner. Each attempt gets one line wrong."""
     token, h, written = torch.tensor([start]), h0, []
     for _ in range(length):
         logits, new = step(token if feeds else torch.tensor([start]), h)
@@ -76,7 +76,7 @@ def floats(*inputs):
 
 
 def _at(change):
-    """The right text, at another temperature."""
+    """Return the right text at another temperature."""
 
     def write(step, h0, start, length, temperature, generator):
         return reference.generate(step, h0, start, length, change(temperature), generator)

@@ -47,13 +47,13 @@ FIRST_ATTEMPTS = {
 
 
 def _softmax(x: Tensor, dim: int) -> Tensor:
-    """Ours, not torch's: a mutant must fall by its values and not by a forbidden call."""
+    """Return a softmax without torch's own, because a mutant must fail by its values and not by a forbidden call."""
     exponentials = (x - x.amax(dim, keepdim=True)).exp()
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
 def squeezed(x, dim):
-    """An axis of one is lost."""
+    """Lose axes of length one."""
     return _softmax(x, dim).squeeze()
 
 
