@@ -74,7 +74,6 @@ TOLD_ALIKE = {
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
     ("decode_beam", "multiplied_by_the_length"): "best_by_the_plain_sum",
     ("decode_beam", "eos_not_counted"): "best_by_the_plain_sum",
-    ("decode_beam", "sos_counted"): "best_by_the_plain_sum",
 }
 """What `check` takes for a neighbour, whose hint is true of it as well."""
 

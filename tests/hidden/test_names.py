@@ -16,7 +16,6 @@ from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
 from course.judge import report
 from course.reference import bahdanau_attention
 from course.reference.lora import LoRALinear
-from course.reference.multi_head_attention import MultiHeadAttention
 from tests.few import few
 from tests.hidden.judged import verdict_on
 
@@ -278,29 +277,6 @@ def beam_with_the_penalty_of_wu(model, src, beam, length_penalty=1.0):
     return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
 
 
-class AddsItToItself(nn.Module):
-    """Where y = f(x) is to be added to x, it is added to y."""
-
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, n_heads)
-        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.dropout, self.norm = nn.Dropout(dropout), norm
-
-    def forward(self, x, mask=None):
-        x = self.block(self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
-        return self.block(self.norm2, lambda y: self.down(F.relu(self.up(y))), x)
-
-    def block(self, norm, sublayer, x):
-        y = self.dropout(sublayer(norm(x) if self.norm == "pre" else x))
-        y = y + y
-        return y if self.norm == "pre" else norm(y)
-
-
-# -- 11 ----------------------------------------------------------------------------------------------------------------
-
-
 # -- 12 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +335,6 @@ HEARD = [
     ),
     Heard("decode_beam", beam_until_the_best_ends, COMPARED, COMPARED),
     Heard("decode_beam", beam_with_the_penalty_of_wu, COMPARED, "values are off"),
-    Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]
 

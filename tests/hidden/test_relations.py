@@ -53,15 +53,6 @@ def sorted_set(tokens, min_count=1):
     return {"<unk>": 0} | {word: i + 1 for i, word in enumerate(kept)}
 
 
-@hears("build_vocab", "the order in which words first appear")
-def first_come(tokens, min_count=1):
-    vocab = {"<unk>": 0}
-    for word in tokens:
-        if tokens.count(word) >= min_count and word not in vocab:
-            vocab[word] = len(vocab)
-    return vocab
-
-
 @hears("cbow_logits", "this is the log-softmax of the right values along axis 1")
 def log_probabilities(contexts, E, W, b):
     return F.log_softmax(E[contexts].mean(dim=1) @ W.T + b, dim=-1)
@@ -201,14 +192,6 @@ def softmax_over_queries(q, k, v):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = F.softmax(scores, dim=-2)
     return weights @ v, weights
-
-
-@hears("self_attention", "Along which axis do they add up to one, and what does that axis count?")
-def softmax_over_sentences(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
-    e = torch.exp(scores - scores.max(0, keepdim=True).values)
-    return e / e.sum(0, keepdim=True) @ v
 
 
 @hears("crossover_length", "which is the square of the right one")

@@ -126,10 +126,9 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
-@pytest.mark.parametrize("known", ["eos_not_counted", "sos_counted"])
 @pytest.mark.parametrize("seed", [5, 20261122])
-def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(known, seed):
-    assert verdict_on_misconception("decode_beam", known, seed).misconception == known
+def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(seed):
+    assert verdict_on_misconception("decode_beam", "eos_not_counted", seed).misconception == "eos_not_counted"
 
 
 @pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
@@ -231,7 +230,6 @@ def test_a_mistake_is_known_though_its_numbers_are_others(seed):
             ("no_better_than_guessing", "the_same_for_every_list", "learns_too_little", "remembers_only_the_last_pair"),
         ),
         ("mlm_corrupt", ("words_drawn_over_masks", "one_number_for_two_questions")),
-        ("mlm_corrupt", ("last_word_never_drawn", "no_other_words")),
         ("masked_softmax", ("divided_by_nothing", "nan_over_nothing")),
         ("multi_head_parameters", ("heads_read_and_write_their_share_only", "one_head_alone")),
         ("cbow_task", ("never_trained", "another_gap", "stopped_on_the_way", "target_inside_the_context")),
@@ -241,16 +239,18 @@ def test_a_mistake_is_known_though_its_numbers_are_others(seed):
         ("bahdanau_attention_task", ("AlwaysTheSameDate", "NeverTrained", "WritesOtherDates", "WritesNoDates")),
         ("bahdanau_attention_task", ("StoppedOnTheWay", "NeverEnds")),
         ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
-        ("multi_head_attention_task", ("knows_friends_mostly", "knows_rivals_mostly", "nearly_there")),
-        ("multi_head_attention_task", ("friends_are_behind", "rivals_are_behind", "has_hardly_begun")),
-        ("positional_encoding_task", ("echoes_the_neighbour", "says_the_next_letter", "hears_the_near_ones_louder")),
+        (
+            "multi_head_attention_task",
+            ("knows_friends_mostly", "knows_rivals_mostly", "nearly_there", "has_hardly_begun"),
+        ),
+        ("positional_encoding_task", ("echoes_the_neighbour", "says_the_next_letter")),
         ("positional_encoding_task", ("names_a_frequent_letter", "says_it_at_once", "looks_ahead", "never_trained")),
         (
             "masking_task",
             ("never_trained", "frequencies_alone", "says_what_it_reads", "another_question"),
         ),
         ("masking_task", ("sees_the_whole_sentence", "diverged")),
-        ("lora_task", ("trained_only_the_head", "trained_only_biases", "trained_only_biases_and_well")),
+        ("lora_task", ("trained_only_the_head", "trained_only_biases")),
     ],
 )
 def test_check_does_not_take_one_failure_for_another(name, names):
