@@ -148,12 +148,6 @@ QLoRALinear.mistakes(
 )
 
 
-@QLoRALinear.misconception("Build it with blocks of 4 and print the shape of `scales`. How many blocks are there?")
-class BlockOfSixtyFour(_Open):
-    def __init__(self, base, r, alpha, block=64):
-        super().__init__(base, r, alpha, 64)
-
-
 @QLoRALinear.misconception(
     "Print list(layer.state_dict()). Are codes and scales in it? Only what is registered is saved."
 )
