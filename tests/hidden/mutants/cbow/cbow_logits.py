@@ -7,34 +7,6 @@ import torch
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def sum_of_the_vectors(contexts, E, W, b):
-    return E[contexts].sum(dim=1) @ W.T + b
-
-
-def mean_of_the_first_axis(contexts, E, W, b):
-    return E[contexts].mean(dim=0) @ W.T + b
-
-
-def mean_of_the_last_axis(contexts, E, W, b):
-    return E[contexts].mean(dim=-1) @ W.T + b
-
-
-def as_in_the_formula(contexts, E, W, b):
-    return W @ E[contexts].mean(dim=1) + b
-
-
-def not_transposed(contexts, E, W, b):
-    return E[contexts].mean(dim=1) @ W + b
-
-
-def E_multiplied(contexts, E, W, b):
-    return (contexts @ E).mean(dim=1) @ W.T + b
-
-
-def ids_as_numbers(contexts, E, W, b):
-    return contexts.float().mean(dim=1) @ W.T + b
-
-
 def bias_forgotten(contexts, E, W, b):
     return E[contexts].mean(dim=1) @ W.T
 
@@ -44,13 +16,6 @@ def softmax_in_the_end(contexts, E, W, b):
 
 
 FIRST_ATTEMPTS = {
-    sum_of_the_vectors: "be four times as long",
-    mean_of_the_first_axis: "the same context beside others",
-    mean_of_the_last_axis: "Over which of them do you average?",
-    as_in_the_formula: "which one meets a mean vector?",
-    not_transposed: "which one meets a mean vector?",
-    E_multiplied: "Which row of E belongs to which word?",
-    ids_as_numbers: "Which row of E belongs to which word?",
     bias_forgotten: "too small by `b`",
     softmax_in_the_end: "this is the softmax of the right values",
 }

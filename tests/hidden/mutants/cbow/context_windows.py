@@ -33,16 +33,10 @@ def last_centre_forgotten(ids, radius):
     return _cut(ids, radius, lambda t: torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]), 1)
 
 
-def every_word_a_centre(ids, radius):
-    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in range(len(ids))]
-    return torch.stack(contexts), ids
-
-
 FIRST_ATTEMPTS = {
     slice_with_its_centre: "Can you read the target there?",
     slice_without_its_end: "they hold their own target",
     right_side_short: "on each side of its centre?",
-    every_word_a_centre: "Should both be targets?",
     last_centre_forgotten: "Count the windows",
 }
 

@@ -1,4 +1,4 @@
-"""Wrong answers to `nearest`: a beginner's first attempts, and others that no misconception knows by name."""
+"""Wrong answers to `nearest` that no misconception knows by name."""
 
 from __future__ import annotations
 
@@ -6,44 +6,6 @@ import torch
 from torch.nn import functional as F
 
 from course.reference import cbow as reference
-
-# -- first attempts ----------------------------------------------------------------------------------------------------
-
-
-def products_alone(E, index, k):
-    return (E @ E[index]).topk(k).indices
-
-
-def itself_in_front(E, index, k):
-    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
-    return cosines.topk(k).indices
-
-
-def cosines_for_indices(E, index, k):
-    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
-    return cosines.topk(k + 1).values[1:]
-
-
-def sorted_the_wrong_way(E, index, k):
-    cosines = (E @ E[index]) / (E.norm(dim=1) * E[index].norm())
-    return cosines.argsort()[:k]
-
-
-def one_norm_for_the_table(E, index, k):
-    similarity = E @ E[index] / (E.norm() * E[index].norm())
-    similarity[index] = -1
-    return similarity.topk(k).indices
-
-
-FIRST_ATTEMPTS = {
-    products_alone: "Multiply one row of E by 100",
-    itself_in_front: "Should a word be its own neighbour?",
-    cosines_for_indices: "the number of a word?",
-    sorted_the_wrong_way: "the largest or the smallest?",
-    one_norm_for_the_table: "Multiply one row of E by 100",
-}
-
-# -- others ------------------------------------------------------------------------------------------------------------
 
 
 def _top(similarity, index, k):

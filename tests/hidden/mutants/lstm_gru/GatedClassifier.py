@@ -24,16 +24,6 @@ class LengthForIndex(Right):
         return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths])
 
 
-class EveryLengthForEachSequence(Right):
-    def forward(self, ids, lengths):
-        return self.to_classes(self.states(ids)[:, lengths - 1])
-
-
-class EveryState(Right):
-    def forward(self, ids, lengths):
-        return self.to_classes(self.states(ids))
-
-
 class StartsAtEveryToken(Right):
     def states(self, ids):
         outputs = []
@@ -64,8 +54,6 @@ class Probabilities(Right):
 FIRST_ATTEMPTS = {
     LastColumn: "Are they tokens of the sequence",
     LengthForIndex: "At which index does a sequence of length 3 end?",
-    EveryLengthForEachSequence: "Index a small table (3, 4)",
-    EveryState: "How many states do you read for each sequence",
     StartsAtEveryToken: "What does a step know of the one before?",
     PlainTensors: "whose weights are all parameters",
     Probabilities: "expected logits, got probabilities",

@@ -9,42 +9,17 @@ import torch
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def without_the_minus(log_probs):
-    return torch.exp(log_probs.mean()).item()
-
-
 def without_the_exponential(log_probs):
     return -log_probs.mean().item()
-
-
-def logarithm_once_more(log_probs):
-    return torch.exp(-torch.log(log_probs).mean()).item()
-
-
-def base_two(log_probs):
-    return 2 ** -log_probs.mean().item()
-
-
-def sum_for_mean(log_probs):
-    return torch.exp(-log_probs.sum()).item()
 
 
 def one_for_each_token(log_probs):
     return torch.exp(-log_probs)
 
 
-def exponential_first(log_probs):
-    return torch.exp(-log_probs).sum().item() / len(log_probs)
-
-
 FIRST_ATTEMPTS = {
-    without_the_minus: "Look at the sign",
     without_the_exponential: "which is the logarithm of the right one",
-    logarithm_once_more: "already their logarithms?",
-    base_two: "Which base takes you back?",
-    sum_for_mean: "the same text twice",
     one_for_each_token: "expected a number, got a tensor of shape (7,)",
-    exponential_first: "the mean or the exponential?",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

@@ -26,10 +26,6 @@ def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
     return counts / counts.sum(dim=1, keepdim=True)
 
 
-def never_divided(ids, vocab_size, alpha=0.0):
-    return _pair_counts(ids, vocab_size, alpha)
-
-
 def runs_over_the_end(ids, vocab_size, alpha=0.0):
     counts = torch.zeros(vocab_size, vocab_size) + alpha
     for i in range(len(ids)):
@@ -51,7 +47,6 @@ def sums_of_the_wrong_shape(ids, vocab_size, alpha=0.0):
 FIRST_ATTEMPTS = {
     summed_down_the_columns: "Sum your rows, then your columns.",
     next_token_chooses_the_row: "What came before should choose the row.",
-    never_divided: "Sum each row of your table.",
     runs_over_the_end: "index 36 is out of bounds",
     added_once_where_pairs_repeat: "the pair (0, 1) occurs twice",
     sums_of_the_wrong_shape: "print the shape of the sums",

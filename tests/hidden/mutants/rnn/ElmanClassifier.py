@@ -47,15 +47,6 @@ class SoftmaxInTheEnd(_Reader):
         return torch.softmax(super().forward(ids, lengths), dim=-1)
 
 
-class TanhForRelu(_Reader):
-    def states(self, ids):
-        h, states = torch.zeros(len(ids), self.from_state.in_features), []
-        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
-            h = torch.tanh(self.from_input(x) + self.from_state(h))
-            states.append(h)
-        return torch.stack(states, dim=1)
-
-
 class OneHotOfWholeNumbers(_Reader):
     def states(self, ids):
         h, states = torch.zeros(len(ids), self.from_state.in_features), []
@@ -76,7 +67,6 @@ FIRST_ATTEMPTS = {
     LengthForIndex: "Print the index that yours reads.",
     LengthsOfAllRows: "Your logits have an axis too many.",
     SoftmaxInTheEnd: "this is the softmax of the right values",
-    TanhForRelu: "Which function does the formula put around the recurrence?",
     OneHotOfWholeNumbers: "Print the dtype of your one-hot vectors",
     IdsIntoALinearLayer: "Print the shape of what your first layer gets.",
 }

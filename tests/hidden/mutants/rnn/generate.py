@@ -25,26 +25,6 @@ def _write(step, h0, start, length, temperature, generator, *, draw=_sampled, fe
     return torch.cat(written)
 
 
-def likeliest_token(*inputs):
-    return _write(*inputs, draw=lambda logits, *_: logits.argmax(dim=-1))
-
-
-def start_again_and_again(*inputs):
-    return _write(*inputs, feeds=False)
-
-
-def state_left_behind(*inputs):
-    return _write(*inputs, keeps=False)
-
-
-def softmax_over_the_batch(*inputs):
-    return _write(*inputs, draw=lambda z, T, rng: torch.multinomial(torch.softmax(z / T, 0), 1, generator=rng)[0])
-
-
-def logits_for_probabilities(*inputs):
-    return _write(*inputs, draw=lambda logits, T, rng: torch.multinomial(logits[0] / T, 1, generator=rng))
-
-
 def generator_forgotten(*inputs):
     return _write(*inputs, draw=lambda logits, T, _: torch.multinomial(torch.softmax(logits[0] / T, -1), 1))
 
@@ -54,11 +34,6 @@ def a_number_for_a_tensor(step, h0, start, *others):
 
 
 FIRST_ATTEMPTS = {
-    likeliest_token: "Should the likeliest token always win?",
-    start_again_and_again: "the token it has just written?",
-    state_left_behind: "Where does it go?",
-    softmax_over_the_batch: "Along which axis do they sum to one?",
-    logits_for_probabilities: "Is every number above zero",
     generator_forgotten: "Does every random number come from `generator`?",
     a_number_for_a_tensor: "step takes a LongTensor of shape (1,)",
 }

@@ -9,32 +9,12 @@ from course.reference import rnn as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def as_in_the_formula(x, h, W_x, W_h, b):
-    return torch.tanh(W_x @ x + W_h @ h + b)
-
-
-def nothing_transposed(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x + h @ W_h + b)
-
-
-def one_transposed(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + h @ W_h + b)
-
-
 def tanh_forgotten(x, h, W_x, W_h, b):
     return x @ W_x.T + h @ W_h.T + b
 
 
-def bias_forgotten(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + h @ W_h.T)
-
-
 FIRST_ATTEMPTS = {
-    as_in_the_formula: "Write the shapes of both factors",
-    nothing_transposed: "Write the shapes of both factors",
-    one_transposed: "The convention is (out, in).",
     tanh_forgotten: "the tanh of these values is the right answer",
-    bias_forgotten: "when x and h are zero?",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
