@@ -34,6 +34,10 @@ WRITTEN_FIRST = {
         "ids_multiplied ids_averaged"
     ),
     "nearest": "dot_product_and_itself self_included cosines_for_words farthest_first dot_product",
+    "cbow_task": (
+        "never_trained another_gap stopped_on_the_way target_inside_the_context frequencies_alone "
+        "one_table_for_both softmax_in_the_model"
+    ),
     "rnn_cell": "weights_in_front weights_not_transposed W_h_not_transposed no_bias",
     "rnn_forward": (
         "walks_along_the_batch_and_stacks_alike time_first states_side_by_side state_not_carried one_step_late"
@@ -77,6 +81,9 @@ WRITTEN_FIRST = {
         "summed_over_the_width"
     ),
     "shift_right": "sos_as_a_number sos_as_a_vector keeps_the_last wraps_around first_replaced",
+    "bahdanau_attention_task": (
+        "AlwaysTheSameDate NeverTrained WritesOtherDates WritesNoDates StoppedOnTheWay NeverEnds"
+    ),
     "softmax": (
         "overflows one_sum_for_everything_and_no_shift sums_lose_their_axis_and_no_shift maximum_with_its_place "
         "divided_by_the_sum_of_scores always_the_last_axis"
@@ -95,8 +102,27 @@ WRITTEN_FIRST = {
     "is_permutation_equivariant": (
         "sentences_reordered asks_if_for_a_table returns_a_table tests_invariance bit_for_bit"
     ),
+    "self_attention_task": (
+        "no_better_than_guessing the_same_for_every_list learns_too_little remembers_only_the_last_pair "
+        "names_the_most_frequent_digit other_pairs_join_in place_matters_more_than_the_query nearly_there"
+    ),
+    "multi_head_parameters": "heads_read_and_write_their_share_only one_head_alone",
+    "multi_head_attention_task": (
+        "never_trained children_mixed_up questions_exchanged knows_friends_mostly knows_rivals_mostly nearly_there "
+        "has_hardly_begun"
+    ),
+    "positional_encoding_task": (
+        "echoes_the_neighbour says_the_next_letter names_a_frequent_letter says_it_at_once looks_ahead never_trained"
+    ),
+    "masked_softmax": "divided_by_nothing nan_over_nothing",
+    "mlm_corrupt": "words_drawn_over_masks one_number_for_two_questions",
+    "masking_task": (
+        "never_trained frequencies_alone says_what_it_reads another_question sees_the_whole_sentence diverged"
+    ),
+    "decode_beam": "eos_not_counted",
+    "lora_task": "trained_only_the_head trained_only_biases",
 }
-"""The misconceptions of each exercise that beginners write first."""
+"""The misconceptions of each exercise that beginners write first, or that their models show."""
 
 
 def first_attempts(topic: Topic, exercise: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
