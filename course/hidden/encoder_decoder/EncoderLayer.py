@@ -64,10 +64,14 @@ EncoderLayer.mistakes(
     "Change the weights of norm2. Does your result move?",
     OneNormTwice=wrong(norm_of=("norm1", "norm1")),
 )
-EncoderLayer.mistakes(
-    "Hide the last word from all queries and change it. Which vectors move?",
-    MaskNotPassedOn=wrong(attend=lambda self, x, mask: self.self_attention(x, x)[0]),
-)
+
+
+@EncoderLayer.misconception("Hide the last word from all queries and change it. Which vectors move?")
+class MaskNotPassedOn(OpenEncoder):
+    def attend(self, x, mask):
+        return self.self_attention(x, x)[0]
+
+
 EncoderLayer.mistakes(
     "Two linear maps in a row are one linear map. What stands between your up and down?",
     NothingBetweenUpAndDown=wrong(think=lambda self, x: self.down(self.up(x))),

@@ -115,10 +115,13 @@ multi_head_attention.mistakes(
     "Allow one key only. Which keys get weight, that one or all the others?",
     mask_inverted=_attending(lambda q, k, mask: _weigh(q, k, None if mask is None else ~mask)),
 )
-multi_head_attention.mistakes(
-    "Forbid a key and print its weight. Where does your computation look at the mask?",
-    mask_ignored=_attending(lambda q, k, mask: _weigh(q, k)),
-)
+
+
+@multi_head_attention.misconception("Forbid a key and print its weight. Where does your computation look at the mask?")
+def mask_ignored(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads)
+
+
 multi_head_attention.mistakes(
     "Let one query look at no key. Each exp(−∞) is 0, and their sum is 0. What is 0 / 0?",
     nothing_allowed_is_not_a_number=_attending(_weigh_and_leave_it_at_that),

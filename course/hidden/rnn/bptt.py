@@ -93,7 +93,10 @@ bptt.mistakes(
     "Print the shape of b and the shape of its gradient. How many sequences share the bias?",
     bias_for_each_sequence=partial(walk_back, sums=lambda delta: delta),
 )
-bptt.mistakes(
-    "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?",
-    overwritten_instead_of_added=partial(walk_back, overwritten=True),
+
+
+@bptt.misconception(
+    "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?"
 )
+def overwritten_instead_of_added(*inputs):
+    return walk_back(*inputs, overwritten=True)
