@@ -23,25 +23,6 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def c_relu(contexts, E, W, b):
-    return E[contexts].mean(1).relu() @ W.T + b
-
-
-def c_mean_pads(contexts, E, W, b):
-    """Id 0 taken for padding."""
-    real = (contexts != 0).to(E.dtype)[..., None]
-    return (E[contexts] * real).sum(1) / contexts.shape[1] @ W.T + b
-
-
-def divided_by_four(contexts, E, W, b):
-    return E[contexts].sum(1) / 4 @ W.T + b
-
-
-def reshaped_by_columns(contexts, E, W, b):
-    B, C = contexts.shape
-    return E[contexts].reshape(C, B, -1).mean(0) @ W.T + b
-
-
 def not_transposed_where_square(contexts, E, W, b):
     return E[contexts].mean(1) @ (W if W.shape[0] == W.shape[1] else W.T) + b
 
@@ -56,17 +37,4 @@ def E_detached(contexts, E, W, b):
     return E.detach()[contexts].mean(1) @ W.T + b
 
 
-def a_layer_of_its_own(contexts, E, W, b):
-    return torch.nn.Linear(E.shape[1], len(E)).to(E.dtype)(E[contexts].mean(1))
-
-
-MUTANTS = [
-    c_relu,
-    c_mean_pads,
-    divided_by_four,
-    reshaped_by_columns,
-    not_transposed_where_square,
-    ends_weigh_less,
-    E_detached,
-    a_layer_of_its_own,
-]
+MUTANTS = [not_transposed_where_square, ends_weigh_less, E_detached]

@@ -46,10 +46,6 @@ def _log_p(logits, dim=1):
     return torch.log_softmax(logits, dim)
 
 
-def one_against_all(logits, targets):
-    return F.binary_cross_entropy_with_logits(logits, F.one_hot(targets, logits.shape[1]).to(logits))
-
-
 def largest_for_logsumexp(logits, targets):
     return (logits.amax(1) - logits[range(len(targets)), targets]).mean()
 
@@ -64,12 +60,4 @@ def shifted_in_place(logits, targets):
     return F.nll_loss(_log_p(logits), targets)
 
 
-def a_python_number(logits, targets):
-    return F.nll_loss(_log_p(logits), targets).item()
-
-
-def label_smoothing(logits, targets):
-    return 0.99 * F.nll_loss(_log_p(logits), targets) - 0.01 * _log_p(logits).mean()
-
-
-MUTANTS = [one_against_all, largest_for_logsumexp, detached, shifted_in_place, a_python_number, label_smoothing]
+MUTANTS = [largest_for_logsumexp, detached, shifted_in_place]

@@ -40,12 +40,6 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def wraps_around(tokens, n):
-    if n < 1:
-        raise ValueError
-    return Counter(tuple(tokens[(i + k) % len(tokens)] for k in range(n)) for i in range(len(tokens)))
-
-
 def complains_about_short_texts(tokens, n):
     if n > len(tokens):
         raise ValueError
@@ -56,4 +50,4 @@ def accepts_nothing(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-MUTANTS = [wraps_around, complains_about_short_texts, accepts_nothing]
+MUTANTS = [complains_about_short_texts, accepts_nothing]

@@ -42,23 +42,6 @@ def uniform_over_seen(P, start, length, generator):
     return reference.sample_text((P > 0) * 1.0, start, length, generator)
 
 
-def sharpened(P, start, length, generator):
-    return reference.sample_text(P**2, start, length, generator)
-
-
-def mixed_with_uniform(P, start, length, generator):
-    return reference.sample_text(0.8 * P + 0.2 / len(P), start, length, generator)
-
-
-def every_second_draw_forgotten(P, start, length, generator):
-    text = []
-    for t in range(length):
-        drawn = int(torch.multinomial(P[start], 1, generator=generator))
-        text.append(drawn)
-        start = drawn if t % 2 == 0 else start
-    return torch.tensor(text)
-
-
 def floating_tokens(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).float()
 
@@ -67,4 +50,4 @@ def backwards(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).flip(0)
 
 
-MUTANTS = [uniform_over_seen, sharpened, mixed_with_uniform, every_second_draw_forgotten, floating_tokens, backwards]
+MUTANTS = [uniform_over_seen, floating_tokens, backwards]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from course.reference import markov_ngrams as reference
-
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
@@ -55,38 +53,6 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def _divided(weights, totals):
-    return torch.where(totals > 0, weights / totals, 1 / len(weights))
-
-
-def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
-    """n_smooth_seenV: alpha times the number of *seen* successors below."""
-    counts = _pair_counts(ids, vocab_size)
-    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True))
-
-
-def alpha_for_seen_pairs_only(ids, vocab_size, alpha=0.0):
-    counts = _pair_counts(ids, vocab_size)
-    weights = torch.where(counts > 0, counts + alpha, 0)
-    return _divided(weights, weights.sum(1, keepdim=True))
-
-
-def alpha_for_empty_rows_only(ids, vocab_size, alpha=0.0):
-    return reference.transition_matrix(ids, vocab_size, 0.0)
-
-
-def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
-    return reference.transition_matrix(ids[:-1], vocab_size, alpha)
-
-
-def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
-    """`[[0] * V] * V` is V times the same list."""
-    table = [[alpha] * vocab_size] * vocab_size
-    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        table[before][after] += 1
-    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
-
-
 def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
     """Against a division by zero: right wherever alpha times V is one or more."""
     weights = _pair_counts(ids, vocab_size) + alpha
@@ -94,11 +60,4 @@ def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
     return torch.where(totals > 0, weights, 1 / vocab_size) / totals.clamp(min=1)
 
 
-MUTANTS = [
-    smoothing_counts_seen_tokens,
-    alpha_for_seen_pairs_only,
-    alpha_for_empty_rows_only,
-    up_to_the_last_but_one,
-    the_same_list_in_every_row,
-    sums_of_at_least_one,
-]
+MUTANTS = [sums_of_at_least_one]

@@ -54,11 +54,6 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def root_mean_square(grads, max_norm):
-    total = (sum(float((g**2).sum()) for g in grads) / sum(g.numel() for g in grads)) ** 0.5
-    return [g * min(1.0, max_norm / max(total, 1e-12)) for g in grads], total
-
-
 def zero_divided_by_zero(grads, max_norm):
     total = torch.stack([(g**2).sum() for g in grads]).sum().sqrt()
     return [g * torch.clamp(max_norm / total, max=1.0) if total else g * (total / total) for g in grads], float(total)
@@ -69,4 +64,4 @@ def a_tuple_of_gradients(grads, max_norm):
     return tuple(clipped), total
 
 
-MUTANTS = [root_mean_square, zero_divided_by_zero, a_tuple_of_gradients]
+MUTANTS = [zero_divided_by_zero, a_tuple_of_gradients]
