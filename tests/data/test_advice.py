@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 import torch
 
-from course import data
 from course.data import advice
 from course.reference.assistant import best_policy, preference_loss
 
@@ -37,14 +34,6 @@ def test_comparisons_are_won_as_often_as_bradley_and_terry_say():
     # Ties in reward are won by chance, and count half.
     share = ((better > worse).double() + 0.5 * (better == worse).double()).mean()
     assert share.item() == pytest.approx(expected.item(), abs=0.01)
-
-
-def test_the_stream_repeats_itself_from_a_seed():
-    first, again = (
-        list(itertools.islice(data.stream("assistant_task", torch.Generator().manual_seed(4)), 2)) for _ in range(2)
-    )
-    assert all(torch.equal(a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True))
-    assert [tensor.shape for tensor in first[0]] == 2 * [(512, 4)]
 
 
 def test_one_best_policy_is_far_from_the_beginning():

@@ -233,7 +233,7 @@ def main() -> None:
         topic = find_topic(given)
         for name in solutions(topic):
             for mutant in survivors(topic, name):
-                print(f"[[{name}]]\nwas = '''{mutant.was}'''\nnow = '''{mutant.now}'''\nwhy = ''\n", flush=True)
+                print(f"[[{name}]]\nwas = '''{mutant.was}'''\nnow = ['''{mutant.now}''']\nwhy = ''\n", flush=True)
 
 
 if __name__ == "__main__":

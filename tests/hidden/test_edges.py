@@ -27,7 +27,6 @@ TOLD_BY = [
     ("wordpiece_encode", "long_words_unknown", "a word of 230 letters"),
     ("wordpiece_encode", "mark_read_as_letters", "pieces made of the mark"),
     ("skip_gram_loss", "noise_that_is_the_context_left_out", "a batch of one, its context among the noise"),
-    ("eliza", "stop_lost", "a full stop at the end"),
     ("eliza", "spaces_joined", "spaces and signs stay"),
     ("receptive_field", "gaps_left_out", "inputs that no tap meets"),
 ]

@@ -21,7 +21,7 @@ EXERCISES = [(topic, name) for topic in TOPICS for name in mechanical.solutions(
 def test_only_equivalent_mutants_get_full_marks(topic: Topic, name: str) -> None:
     solution = mechanical.definitions(topic)[name]
     assert points_for(name, solution, SEED) == find(name).points, "else every mutant would lose points"
-    listed = {(mutant["was"], mutant["now"]): mutant["why"] for mutant in LISTED.get(name, ())}
+    listed = {(row["was"], now): row["why"] for row in LISTED.get(name, ()) for now in row["now"]}
     assert all(listed.values()), "each survivor is listed with its reason"
     found = {(mutant.was, mutant.now) for mutant in mechanical.survivors(topic, name)}
     assert found == listed.keys(), "new ones are holes, or equivalent: `python -m tests.hidden.mechanical` prints them"

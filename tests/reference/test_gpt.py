@@ -12,13 +12,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.reference import gpt
+from tests.reference.numbers import noise, same_with_gradients
 
 SIZES = {"vocab": 23, "d_model": 24, "n_layers": 3, "n_heads": 6, "n_groups": 2, "d_ff": 37}
-
-
-def numbers(*shape, dtype=torch.float64, seed=0):
-    drawn = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return drawn.to(dtype).requires_grad_()
 
 
 def model(dtype=torch.float64, **sizes):
@@ -26,21 +22,11 @@ def model(dtype=torch.float64, **sizes):
     return gpt.GPT(**{**SIZES, **sizes}).to(dtype)
 
 
-def same_with_gradients(ours, theirs, inputs, tolerance):
-    """Values, and the gradients of a random projection."""
-    weights = torch.randn_like(ours)
-    assert ours.dtype == theirs.dtype and torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
-    for a, b in zip(
-        torch.autograd.grad((ours * weights).sum(), inputs), torch.autograd.grad((theirs * weights).sum(), inputs)
-    ):
-        assert torch.allclose(a, b, rtol=tolerance, atol=tolerance)
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-4)])
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 1), (2, 3, 4, 5)])
 @pytest.mark.parametrize("eps", [1e-6, 0.7])
 def test_rms_norm_is_torchs(dtype, tolerance, shape, eps):
-    x, gamma = numbers(*shape, dtype=dtype), numbers(shape[-1], dtype=dtype, seed=1)
+    x, gamma = noise(*shape, dtype=dtype), noise(shape[-1], dtype=dtype, seed=1)
     theirs = F.rms_norm(x, shape[-1:], gamma, eps)
     same_with_gradients(gpt.rms_norm(x, gamma, eps), theirs, [x, gamma], tolerance)
 
@@ -59,7 +45,7 @@ def test_three_and_four():
 @pytest.mark.parametrize("shape", [(5,), (2, 3, 5)])
 def test_swiglu_is_llamas(dtype, tolerance, shape):
     x, W_gate, W_up, W_down = (
-        numbers(*size, dtype=dtype, seed=i) for i, size in enumerate([shape, (7, 5), (7, 5), (5, 7)])
+        noise(*size, dtype=dtype, seed=i) for i, size in enumerate([shape, (7, 5), (7, 5), (5, 7)])
     )
     theirs = F.linear(F.silu(F.linear(x, W_gate)) * F.linear(x, W_up), W_down)
     same_with_gradients(gpt.swiglu(x, W_gate, W_up, W_down), theirs, [x, W_gate, W_up, W_down], tolerance)
@@ -69,7 +55,7 @@ def test_swiglu_is_llamas(dtype, tolerance, shape):
 @pytest.mark.parametrize(("T", "S"), [(4, 4), (3, 7), (1, 5), (5, 1)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_grouped_attention_is_torchs(h, g, T, S, masked):
-    q, k, v = numbers(2, h, T, 5), numbers(2, g, S, 5, seed=1), numbers(2, g, S, 5, seed=2)
+    q, k, v = noise(2, h, T, 5), noise(2, g, S, 5, seed=1), noise(2, g, S, 5, seed=2)
     mask = None
     if masked:
         mask = torch.rand(2, 1, T, S, generator=torch.Generator().manual_seed(3)) < 0.5
@@ -79,7 +65,7 @@ def test_grouped_attention_is_torchs(h, g, T, S, masked):
 
 
 def test_a_row_with_nothing_allowed_gives_zeros_and_finite_gradients():
-    q, k, v = numbers(1, 2, 3, 4), numbers(1, 1, 3, 4, seed=1), numbers(1, 1, 3, 4, seed=2)
+    q, k, v = noise(1, 2, 3, 4), noise(1, 1, 3, 4, seed=1), noise(1, 1, 3, 4, seed=2)
     mask = torch.ones(3, 3, dtype=torch.bool).tril(-1)
     found = gpt.grouped_attention(q, k, v, mask)
     assert bool((found[:, :, 0] == 0).all())
@@ -88,7 +74,7 @@ def test_a_row_with_nothing_allowed_gives_zeros_and_finite_gradients():
 
 def test_groups_that_do_not_divide_the_heads_are_refused():
     with pytest.raises(ValueError, match="4 groups"):
-        gpt.grouped_attention(numbers(1, 6, 2, 3), numbers(1, 4, 2, 3), numbers(1, 4, 2, 3))
+        gpt.grouped_attention(noise(1, 6, 2, 3), noise(1, 4, 2, 3), noise(1, 4, 2, 3))
 
 
 PUBLISHED = {

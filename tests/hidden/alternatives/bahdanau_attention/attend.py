@@ -33,21 +33,10 @@ def attend_into_zeros(scores, values, mask):
     return torch.einsum("bs,bsd->bd", weights, values), weights
 
 
-def attend_by_a_large_number(scores, values, mask):
-    weights = torch.softmax(torch.where(mask, scores, scores.new_full((), -1e30)), -1) * mask.any(1, keepdim=True)
-    return (weights.unsqueeze(-1) * values).sum(1), weights
-
-
 def attend_and_draw(scores, values, mask):
     """Return detached weights, which are for display only."""
     weights = torch.where(mask, scores, -1e30).softmax(1) * mask
     return (weights[..., None] * values).sum(1), weights.detach()
 
 
-ALTERNATIVES = [
-    attend_by_exponentials,
-    attend_with_infinity,
-    attend_into_zeros,
-    attend_by_a_large_number,
-    attend_and_draw,
-]
+ALTERNATIVES = [attend_by_exponentials, attend_with_infinity, attend_into_zeros, attend_and_draw]

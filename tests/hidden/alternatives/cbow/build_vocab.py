@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
-
-
-def sorted_twice(tokens, min_count=1):
-    counts = Counter(tokens)
-    words = sorted(sorted(counts), key=counts.get, reverse=True)
-    return {"<unk>": 0} | {word: i for i, word in enumerate((w for w in words if counts[w] >= min_count), start=1)}
 
 
 def counted_by_hand(tokens, min_count=1):
@@ -31,4 +25,4 @@ def sorted_by_numpy(tokens, min_count=1):
     return {"<unk>": 0} | dict(zip(frequent, np.arange(1, len(frequent) + 1), strict=True))
 
 
-ALTERNATIVES = [sorted_twice, counted_by_hand, sorted_by_numpy]
+ALTERNATIVES = [counted_by_hand, sorted_by_numpy]

@@ -54,4 +54,4 @@ def greedy_with_masks(model, src):
     return ids
 
 
-ALTERNATIVES = [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks]
+ALTERNATIVES = [greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks]

@@ -46,4 +46,4 @@ class LayerOfADict(nn.ModuleDict):
                 getattr(self[f"W_{letter}"], kind).copy_(part)
 
 
-ALTERNATIVES = [LayerByStateDict, LayerWithNewParameters, LayerOfADict]
+ALTERNATIVES = [LayerWithNewParameters, LayerOfADict]
