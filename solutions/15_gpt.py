@@ -20,7 +20,7 @@
 # - write a GPT with a cache, and three ways to choose the next token
 # - train one on a play, and ask what a larger one would reach.
 #
-# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Eight exercises, one training task and one written question take about 195 minutes. The reading takes another hour.
+# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Nine exercises, one training task and one written question take about 230 minutes. The reading takes another hour.
 # Call `hint("rms_norm")` if you are stuck.
 
 # %%
@@ -244,14 +244,14 @@ class RMSNorm(nn.Module):
 
 
 class GPTLayer(nn.Module):
-    """The weights of one layer. GPT.forward, below, computes with them."""
+    """The weights of one layer. GPT.forward, further down, computes with them."""
 
     def __init__(self, d_model, n_heads, n_groups, d_ff):
         super().__init__()
         if d_model % (2 * n_heads) or n_heads % n_groups:
             raise ValueError(f"{n_heads} heads in {n_groups} groups do not fit {d_model}")
-        self.d_head = d_model // n_heads
-        shared = n_groups * self.d_head
+        self.n_heads = n_heads
+        shared = n_groups * (d_model // n_heads)
         self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
         self.W_q = nn.Linear(d_model, d_model, bias=False)
         self.W_k = nn.Linear(d_model, shared, bias=False)
@@ -286,14 +286,9 @@ class GPTWeights(nn.Module):
 
 
 # %% [markdown]
-# A layer reads the residual stream twice, each time through a norm:
+# ### Attention with a cache
 #
-# $$x \leftarrow x + W_o \, \text{attention}\big(\text{rope}(W_q\, y),\ \text{rope}(W_k\, y),\ W_v\, y\big) \quad \text{with } y = \text{norm}_1(x)$$
-# $$x \leftarrow x + \text{swiglu}(\text{norm}_2(x))$$
-#
-# After the last layer comes one more norm. The logits are the dot products with the embedding table, `self.words.weight`. So one table is the input and the output, and a step of training moves both.
-#
-# Now the cache. Suppose the model has read four tokens, and three new ones come. They stand at positions 4, 5 and 6, not 0, 1 and 2, so their queries and keys are rotated by 4, 5 and 6. There are seven keys, four from the cache and three new ones.
+# Suppose the model has read four tokens, and three new ones come. They stand at positions 4, 5 and 6, not 0, 1 and 2, so their queries and keys are rotated by 4, 5 and 6. There are seven keys, four from the cache and three new ones.
 # Which keys may each new token see?
 #
 # | | key 0 | 1 | 2 | 3 | 4 | 5 | 6 |
@@ -304,10 +299,51 @@ class GPTWeights(nn.Module):
 #
 # The diagonal ends in the lower right corner. `torch.ones(3, 7).tril()` puts it in the upper left one, and then token 4 would see a single key. `tril` takes a second argument for this.
 #
-# ### Exercise: `GPT` (about 45 minutes)
+# ### Exercise: `cached_attention` (about 30 minutes)
 #
-# Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
-# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$. Use your `grouped_attention`. As there, do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward` or `nn.MultiheadAttention`, and do not use `blocks.GPT` either.
+# This is the attention of one layer:
+#
+# $$\text{found} = \text{attention}\big(\text{rope}(y W_q^\top),\ \text{rope}(y W_k^\top),\ y W_v^\top\big) \, W_o^\top$$
+#
+# `y` $(B, T, D)$ are the new tokens, behind their norm. $W_q$ and $W_o$ have the shape $(D, D)$, and $W_k$ and $W_v$ have $(g \cdot d, D)$. `past` is what your function returned beside its result for the tokens before, or `None` at the beginning of a text.
+# Return what is found, $(B, T, D)$, and the `past` of the next call. What it looks like is up to you. A pair of keys and values, each $(B, g, S, d)$, will do. Never change a `past` that you were given, because two texts may go on from the same one.
+# `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$ and positions of shape $(T)$. Use your `grouped_attention`. As there, do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward` or `nn.MultiheadAttention`, and do not use `blocks.GPT` either.
+
+
+# %% solution="cached_attention"
+def cached_attention(y, W_q, W_k, W_v, W_o, n_heads, past=None):
+    """y (B, T, D) behind a past -> what its tokens find (B, T, D), and the past of what follows."""
+    ### BEGIN SOLUTION
+    d_head = y.shape[-1] // n_heads
+    q, k, v = ((y @ W.T).unflatten(-1, (-1, d_head)).transpose(1, 2) for W in (W_q, W_k, W_v))
+    T, known = y.shape[1], 0 if past is None else past[0].shape[2]
+    positions = torch.arange(known, known + T, device=y.device)
+    q, k = blocks.rope(q, positions), blocks.rope(k, positions)
+    if past is not None:
+        k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+    mask = torch.ones(T, known + T, dtype=torch.bool, device=y.device).tril(known)
+    found = grouped_attention(q, k, v, mask)  # (B, h, T, d)
+    return found.transpose(1, 2).flatten(2) @ W_o.T, (k, v)
+    ### END SOLUTION
+
+
+# %% check="cached_attention"
+check("cached_attention", cached_attention)
+
+# %% [markdown]
+# ### The layer, and the stack
+#
+# A layer reads the residual stream twice, each time through a norm:
+#
+# $$x \leftarrow x + \text{attention}\big(\text{norm}_1(x)\big)$$
+# $$x \leftarrow x + \text{swiglu}\big(\text{norm}_2(x)\big)$$
+#
+# After the last layer comes one more norm. The logits are the dot products with the embedding table, `self.words.weight`. So one table is the input and the output, and a step of training moves both.
+#
+# ### Exercise: `GPT` (about 30 minutes)
+#
+# Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. Use your `cached_attention` with the weights of each layer, such as `layer.W_q.weight`, and with `layer.n_heads`. Each layer has a past of its own, so a cache is a list of them. Again, never change a cache that you were given.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) As before, do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward`, `nn.MultiheadAttention` or `blocks.GPT`.
 
 
 # %% solution="GPT"
@@ -319,28 +355,14 @@ class GPT(GPTWeights):
         x = ids if ids.is_floating_point() else self.embed(ids)
         present = []
         for i, layer in enumerate(self.layers):
+            matrices = (W.weight for W in (layer.W_q, layer.W_k, layer.W_v, layer.W_o))
             past = None if cache is None else cache[i]
-            found, keys_and_values = self.attend(layer, layer.norm1(x), past)
+            found, kept = cached_attention(layer.norm1(x), *matrices, layer.n_heads, past)
             x = x + found
             weights = layer.W_gate.weight, layer.W_up.weight, layer.W_down.weight
             x = x + swiglu(layer.norm2(x), *weights)
-            present.append(keys_and_values)
+            present.append(kept)
         return self.norm(x) @ self.words.weight.T, present
-
-    def attend(self, layer, y, past):
-        """y (B, T, D) -> (B, T, D), and the keys and values so far."""
-        q, k, v = (
-            W(y).unflatten(-1, (-1, layer.d_head)).transpose(1, 2)
-            for W in (layer.W_q, layer.W_k, layer.W_v)
-        )
-        T, known = y.shape[1], 0 if past is None else past[0].shape[2]
-        positions = torch.arange(known, known + T, device=y.device)
-        q, k = blocks.rope(q, positions), blocks.rope(k, positions)
-        if past is not None:
-            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
-        mask = torch.ones(T, known + T, dtype=torch.bool, device=y.device).tril(known)
-        found = grouped_attention(q, k, v, mask)
-        return layer.W_o(found.transpose(1, 2).flatten(2)), (k, v)
         ### END SOLUTION
 
 

@@ -14,9 +14,10 @@ import torch
 from torch.nn import functional as F
 
 from course.data import play
-from course.hidden.gpt.GPT import KnowsNoPositions
+from course.hidden import find
 from course.hidden.gpt.gpt_task import gpt_task
-from course.reference.gpt import GPT
+from course.hidden.gpt.scaffold import WithLayers
+from course.reference.gpt import GPT, GPTLayer
 from tests.training import judged
 from tests.training.judged import falling, verdict_on
 
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
 SIZES = len(play.words()), 64, 2, 4, 2, 128
+
+
+class KnowsNoPositions(WithLayers):
+    class layer(GPTLayer):
+        def attend(self, y, past):
+            (known,) = (known for known in find("cached_attention").misconceptions if known.name == "nothing_rotated")
+            return known.wrong(y, *(W.weight for W in (self.W_q, self.W_k, self.W_v, self.W_o)), self.n_heads, past)
 
 
 def loss(model, ids):
