@@ -389,7 +389,7 @@ OURS: tuple[Topic, ...] = (
             Item("rms_norm", 2, 10),
             Item("swiglu", 2, 10),
             Item("grouped_attention", 4, 25),
-            Item("decoder_parameters", 2, 25),
+            Item("decoder_parameters", 2, 20),
             Item("cached_attention", 3, 30),
             Item("GPT", 3, 30),
             Item("next_token", 4, 30),

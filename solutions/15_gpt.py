@@ -20,7 +20,7 @@
 # - write a GPT with a cache, and three ways to choose the next token
 # - train one on a play, and ask what a larger one would reach.
 #
-# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Nine exercises, one training task and one written question take about 230 minutes. The reading takes another hour.
+# **You need** the decoder of topic 10, causal masks (topic 09), RoPE (topic 08) and pieces of words (topic 13). Nine exercises, one training task and one written question take about 225 minutes. The reading takes another hour.
 # Call `hint("rms_norm")` if you are stuck.
 
 # %%
