@@ -394,7 +394,7 @@ OURS: tuple[Topic, ...] = (
             Item("GPT", 3, 30),
             Item("next_token", 4, 30),
             Item("generate_text", 3, 15),
-            _task("gpt", 5, 25, Budget(cpu=12_000, gpu=48_000)),
+            _task("gpt", 5, 20, Budget(cpu=12_000, gpu=48_000)),
             Item("fit_power_law", 2, 20),
             _question("gpt"),
         ),
