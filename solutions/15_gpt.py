@@ -585,7 +585,7 @@ record = fit("gpt_task", lambda: GPT(len(play.words()), 64, 2, 4, 2, 128), train
 check("gpt_task", record.model)
 
 # %% [markdown]
-# Let it write a play for your cast.
+# Let it write a play for your cast. Do people keep their surnames?
 
 # %%
 start = texts[:1, :1].to(device())  # the full stop in front of every text
@@ -596,24 +596,29 @@ print(play.decode(written[0], cast))
 # %% [markdown]
 # Does it look back? The next cell asks for the probability of the right surname, the first time that a person speaks, the second time, and so on. It does so where the other person has spoken, too, and asks for the other one's surname as well.
 
+
 # %%
-with torch.no_grad():
-    logits, _ = record.model(texts[:, :-1].to(device()))
-p = logits.softmax(-1).cpu()
-right, other = ([[] for _ in range(5)] for _ in range(2))
-for row, text in enumerate(texts.tolist()):
-    names, times = {}, {}
-    for place, surname in enumerate(text[1:]):
-        if play.words()[surname] in play.SURNAMES:
-            speaker = text[place]
-            times[speaker] = times.get(speaker, 0) + 1
-            others = [name for person, name in names.items() if person != speaker]
-            if others and times[speaker] <= len(right):
-                right[times[speaker] - 1].append(p[row, place, surname].item())
-                other[times[speaker] - 1].append(p[row, place, others[0]].item())
-            names[speaker] = surname
-means = ([sum(some) / len(some) for some in found] for found in (right, other))
-show.gpt.surnames(*means, guess=1 / len(play.SURNAMES))
+@torch.no_grad()
+def surname_odds(model):
+    """Mean probabilities of the right surname and the other one's, each time a person speaks."""
+    logits, _ = model(texts[:, :-1].to(device()))
+    p = logits.softmax(-1).cpu()
+    right, other = ([[] for _ in range(5)] for _ in range(2))
+    for row, text in enumerate(texts.tolist()):
+        names, times = {}, {}
+        for place, surname in enumerate(text[1:]):
+            if play.words()[surname] in play.SURNAMES:
+                speaker = text[place]
+                times[speaker] = times.get(speaker, 0) + 1
+                others = [name for person, name in names.items() if person != speaker]
+                if others and times[speaker] <= len(right):
+                    right[times[speaker] - 1].append(p[row, place, surname].item())
+                    other[times[speaker] - 1].append(p[row, place, others[0]].item())
+                names[speaker] = surname
+    return ([sum(some) / len(some) for some in found] for found in (right, other))
+
+
+show.gpt.surnames(*surname_odds(record.model), guess=1 / len(play.SURNAMES))
 
 # %% [markdown]
 # The first blue bar can only be a guess. Ours rose to about a half afterwards, so our model does look back. But its orange bars are as high. It knows which two surnames stand in the text, and tosses a coin between them. It copies, and it does not ask whose name it is. From the blue bars alone we would have said that it has learned induction.
@@ -647,14 +652,41 @@ def attention_maps(model, ids):
 scene = [".", "Boris", "Marsh:", "the", "cook", "sings"]
 scene += [".", "Greta", "Vale:", "the", "dog", "sleeps", ".", "Boris"]
 ids = torch.tensor([[play.words().index(word) for word in scene]], device=device())
-maps = attention_maps(record.model, ids)
-steps = [[(2, 1), (8, 7)], [(13, 2)]]  # surname to name, and the second Boris to Marsh
-show.gpt.two_heads(maps, [cast.get(word, word) for word in scene], steps)
+shown = [cast.get(word, word) for word in scene]
+marks, finds = [(2, 1), (8, 7)], [(13, 2)]  # surnames and their names, the second Boris and Marsh
+show.gpt.two_heads(attention_maps(record.model, ids), shown, [marks, finds])
 
 # %% [markdown]
 # Of each layer you see the head that looks most where the orange frames are. In a model with induction, all frames are bright. In our layer 1 one head looks from surnames to names, but from *Vale* it looks to Boris more than to Greta. Our layer 2 has nothing in its frame. The coin is tossed in layer 1 already, where another head looks from the second *Boris* to both surnames, with 0.63 and 0.37.
 #
 # Either half of induction is of use only with the other, so a model gets no reward on the way to it. In larger models it comes late and suddenly (C. Olsson and others, 2022). Our play pays 0.04 nats a token for it, and after 32,000 texts ours still tossed its coin. All that time the loss on the sentences was excellent. A mean loss hides what a model cannot do.
+#
+# So give your model the first half as a present. The next one adds half of the vector of the token before to each token. Then *Marsh* is marked with *Boris* from the beginning, and only the finding is left to learn.
+
+
+# %%
+class Marked(GPT):
+    """A GPT in which each token carries half of the one before it. It reads whole texts."""
+
+    def embed(self, ids):
+        x = self.words(ids)
+        return x + F.pad(x[:, :-1], (0, 0, 1, 0)) / 2
+
+    def forward(self, ids, cache=None):
+        return super().forward(self.embed(ids), cache)
+
+
+marked = fit(
+    "gpt_task", lambda: Marked(len(play.words()), 64, 2, 4, 2, 128), train, variant="marked"
+)
+show.gpt.surnames(*surname_odds(marked.model), guess=1 / len(play.SURNAMES))
+
+# %%
+show.gpt.two_heads(attention_maps(marked.model, ids), shown, [finds, finds])
+
+# %% [markdown]
+# Now blue rises to 0.99, and orange stays as low as a guess. Ours told the surnames apart after 4,000 texts already. In layer 1, one head looks from the second *Boris* to *Marsh* with 0.97 of its attention. Nothing has changed but half a vector, so it was the first half of induction that was missing.
+# C. Olsson and others made the same change to the keys of larger models, and called it **smeared keys**. Induction came earlier, and even in models of a single layer.
 #
 # ## What would longer training reach?
 #
