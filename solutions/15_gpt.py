@@ -634,10 +634,8 @@ def attention_maps(model, ids):
     x, T, maps = model.embed(ids), ids.shape[1], []
     see, mask = torch.eye(T, device=ids.device), torch.ones_like(ids[0]).expand(T, T).tril().bool()
     for layer in model.layers:
-        y, matrices = (
-            layer.norm1(x),
-            [W.weight for W in (layer.W_q, layer.W_k, layer.W_v, layer.W_o)],
-        )
+        y = layer.norm1(x)
+        matrices = [W.weight for W in (layer.W_q, layer.W_k, layer.W_v, layer.W_o)]
         q, k = (
             blocks.rope((y @ W.T).unflatten(-1, (-1, W.shape[1] // layer.n_heads)).transpose(1, 2))
             for W in matrices[:2]
@@ -659,7 +657,7 @@ show.gpt.two_heads(attention_maps(record.model, ids), shown, [marks, finds])
 # %% [markdown]
 # Of each layer you see the head that looks most where the orange frames are. In a model with induction, all frames are bright. In our layer 1 one head looks from surnames to names, but from *Vale* it looks to Boris more than to Greta. Our layer 2 has nothing in its frame. The coin is tossed in layer 1 already, where another head looks from the second *Boris* to both surnames, with 0.63 and 0.37.
 #
-# Either half of induction is of use only with the other, so a model gets no reward on the way to it. In larger models it comes late and suddenly (C. Olsson and others, 2022). Our play pays 0.04 nats a token for it, and after 32,000 texts ours still tossed its coin. All that time the loss on the sentences was excellent. A mean loss hides what a model cannot do.
+# Either half of induction is of use only with the other, so a model gets no reward on the way to it. In language models it comes suddenly (C. Olsson and others, 2022). Our play pays 0.04 nats a token for it, and after 32,000 texts ours still tossed its coin. All that time the loss on the sentences was excellent. A mean loss hides what a model cannot do.
 #
 # So give your model the first half as a present. The next one adds half of the vector of the token before to each token. Then *Marsh* is marked with *Boris* from the beginning, and only the finding is left to learn.
 
@@ -686,7 +684,7 @@ show.gpt.two_heads(attention_maps(marked.model, ids), shown, [finds, finds])
 
 # %% [markdown]
 # Now blue rises to 0.99, and orange stays as low as a guess. Ours told the surnames apart after 4,000 texts already. In layer 1, one head looks from the second *Boris* to *Marsh* with 0.97 of its attention. Nothing has changed but half a vector, so it was the first half of induction that was missing.
-# C. Olsson and others made the same change to the keys of larger models, and called it **smeared keys**. Induction came earlier, and even in models of a single layer.
+# C. Olsson and others mixed the keys of neighbouring tokens in small models, and called these **smeared keys**. Models of two layers then learned induction earlier, and even those of one layer learned it.
 #
 # ## What would longer training reach?
 #
