@@ -148,8 +148,8 @@ class GPTLayer(nn.Module):
 
     def attend(self, y: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:
         """Attend with this layer's weights: y (B, T, D) -> (B, T, D), and keys and values of all tokens so far."""
-        weights = (W.weight for W in (self.W_q, self.W_k, self.W_v, self.W_o))
-        return cached_attention(y, *weights, self.n_heads, past)
+        W_q, W_k, W_v, W_o = (W.weight for W in (self.W_q, self.W_k, self.W_v, self.W_o))
+        return cached_attention(y, W_q, W_k, W_v, W_o, self.n_heads, past)
 
     def feed_forward(self, y: Tensor) -> Tensor:
         """Work on each token by itself: (B, T, D) -> (B, T, D)."""
