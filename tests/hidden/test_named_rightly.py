@@ -275,14 +275,26 @@ def test_a_table_that_gets_no_gradient_is_not_called_a_second_table():
     assert "Does one flow back from the logits" in report.text(verdict, public=False)
 
 
-@pytest.mark.parametrize(("layers", "moves"), [(1, False), (2, True)])
-def test_the_order_of_the_first_tokens_shows_behind_two_layers_without_positions(layers, moves):
-    wrong, hint = {known.name: (known.wrong, known.hint) for known in find("GPT").misconceptions}["KnowsNoPositions"]
-    torch.manual_seed(0)
-    model = wrong(7, 8, layers, 2, 1, 11).double()
-    (one, other), _ = model(torch.tensor([[1, 2, 3], [2, 1, 3]]))
-    assert torch.allclose(one[-1], other[-1]) != moves
-    assert "of one layer" in hint
+@pytest.mark.parametrize("mistake", ["nothing_rotated", "only_queries_rotated"])
+def test_without_positions_of_keys_the_order_of_the_first_tokens_does_not_show_at_the_last(mistake):
+    wrong, hint = {known.name: (known.wrong, known.hint) for known in find("cached_attention").misconceptions}[mistake]
+    generator = torch.Generator().manual_seed(0)
+    text, *weights = (torch.randn(8, 8, generator=generator) for _ in range(5))
+    both = torch.stack([text, text[[1, 0, *range(2, 8)]]])
+    for attention, moves in ((wrong, False), (gpt.cached_attention, True)):
+        one, other = attention(both, *weights, 2)[0]
+        assert torch.allclose(one[-1], other[-1], atol=1e-5) != moves
+    assert "Exchange the first two tokens" in hint
+
+
+def test_values_that_are_all_equal_stay_equal_unless_they_are_rotated():
+    (known,) = (known for known in find("cached_attention").misconceptions if known.name == "values_rotated")
+    generator = torch.Generator().manual_seed(0)
+    token, *weights = (torch.randn(8, 8, generator=generator) for _ in range(5))
+    for attention, equal in ((known.wrong, False), (gpt.cached_attention, True)):
+        rows = attention(token[:1].expand(1, 5, 8), *weights, 2)[0][0]
+        assert torch.allclose(rows, rows[:1].expand(5, 8), atol=1e-5) == equal
+    assert "Let all tokens of y be equal" in known.hint
 
 
 # -- 18 ----------------------------------------------------------------------------------------------------------------

@@ -139,6 +139,8 @@ PAIRS = [
     ("multi_head_attention", "split_heads"),
     ("embed_patches", "patchify"),
     ("GPT", "rms_norm"),
+    ("GPT", "cached_attention"),
+    ("cached_attention", "grouped_attention"),
 ]
 
 
@@ -338,6 +340,8 @@ def counting(right, called: list[str]):
     ("name", "prerequisite"),
     [
         ("GPT", "rms_norm"),
+        ("GPT", "cached_attention"),
+        ("cached_attention", "grouped_attention"),
         ("gpt_task", "GPT"),
         ("Transformer", "EncoderLayer"),
         ("encoder_decoder_task", "Transformer"),
