@@ -33,6 +33,7 @@ from course.grading.execution.task import Outcome, Task
 from course.grading.execution.weight_origin import Origin
 from course.grading.kernels.protocol import Order
 from course.judge.verdict import Kind, Verdict
+from tests.original import ORIGINAL
 from tests.test_imports import MAY_IMPORT, STAGE_MAY_IMPORT
 from website.architecture import PICTURES, depths, direct, draw_all
 
@@ -250,7 +251,7 @@ def test_the_metadata_of_a_graded_notebook_has_the_fields_shown() -> None:
     verdict = Verdict("softmax", "passed", 2.0, 2.0)
     marks = {"nbgrader": {"grade_id": "softmax", "grade": True, "solution": False, "points": 2}}
     nb = new_notebook(cells=[new_code_cell("check('softmax', softmax)", metadata=marks)])
-    record(nb, {0: "softmax"}, Outcome(b"", (verdict,)))
+    record(ORIGINAL, nb, {0: "softmax"}, Outcome(b"", (verdict,)))
     shown = _example("metadata")
     later = {"task", "work", "submission", "arrival", "notes"}  # by JudgedExecute and SaveVerdicts
     assert shown.keys() == nb.metadata[METADATA].keys() | later

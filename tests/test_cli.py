@@ -16,7 +16,7 @@ from course import cli
 from course.grading.classroom import grade_command
 from course.grading.machine import shutdown
 from course.grading.self_study import grade_one as alone
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 def test_list_names_every_topic(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [topic.folder for topic in TOPICS]
+    assert [line.split()[0] for line in lines] == [topic.folder for topic in OURS]
 
 
 @pytest.mark.parametrize("name", ["03_rnn", "rnn", "3", "03"])

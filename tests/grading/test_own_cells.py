@@ -27,6 +27,7 @@ from course.grading.intake.submit import gaps
 from course.grading.own_cells import OwnCell, own_cells, own_tests_in
 from course.grading.release.make_release import register
 from course.grading.report.findings import Findings
+from tests.original import ORIGINAL
 
 from .classes import SETTINGS, given_out, grade, question
 from .lesson import NAME, TOPIC, answers, hand_in
@@ -54,7 +55,7 @@ def test_own_cells_are_those_that_are_no_items():
     ]
     found = [OwnCell("mine", "test", 3), OwnCell("why", "question", 1.5), OwnCell("build", "question", 0)]
     assert list(own_cells(cells, TOPIC)) == found
-    assert list(own_tests_in(new_notebook(cells=cells[:-1]))) == ["mine"]
+    assert list(own_tests_in(ORIGINAL, new_notebook(cells=cells[:-1]))) == ["mine"]
 
 
 def test_a_table_has_a_column_for_each_own_cell():
@@ -199,9 +200,9 @@ def test_an_answer_is_the_same_with_its_text_and_its_pictures(tmp_path, before, 
 def test_a_topic_with_nothing_but_own_cells_is_known_as_graded():
     """And an ordinary notebook of nbgrader's keeps no metadata of ours."""
     nb = new_notebook(cells=[marked("assert 1", "mine", grade=True, points=1)])
-    record(nb, {}, Outcome(b"", seconds=2.0), of_the_course=True)
+    record(ORIGINAL, nb, {}, Outcome(b"", seconds=2.0), of_the_course=True)
     assert nb.metadata[METADATA]["verdicts"] == {} and nb.metadata[METADATA]["seconds"] == 2.0
-    record(nb, {}, Outcome(b""))
+    record(ORIGINAL, nb, {}, Outcome(b""))
     assert METADATA not in nb.metadata
 
 

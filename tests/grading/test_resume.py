@@ -21,6 +21,7 @@ from typing import TypeVar
 import psutil
 import pytest
 
+from course.course import Course
 from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
 from course.grading.classroom.classroom import Classroom
@@ -202,10 +203,10 @@ def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tm
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     examine = choose.examine
 
-    def locked(folder: Path, name: str) -> list[str]:
+    def locked(course: Course, folder: Path, name: str) -> list[str]:
         if folder.parent.name == "s00":
             raise PermissionError(13, "Permission denied", str(folder))
-        return examine(folder, name)
+        return examine(course, folder, name)
 
     monkeypatch.setattr(choose, "examine", locked)
     one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)

@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
@@ -339,7 +340,7 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
     places = {student: hand_in(root, student, solved(root)) for student in ("ada", "win")}
     hand_in(root, "win", solved(root), windows)
     assert b"\\r\\n" in places["win"].read_bytes()
-    classroom = Classroom(root, TOPIC)
+    classroom = Classroom(course_in(root), TOPIC)
     ada, win = (make_task(classroom, student, path.parent) for student, path in places.items())
     assert win.notebook == ada.notebook and win.skip == ada.skip
     for read in (findings.read_or_none, grade_one.read_submission):
@@ -353,7 +354,7 @@ def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_pat
     with pytest.raises(
         Problem, match=r"there are folders named 20_old_name, which is no topic. If the topic was renamed"
     ):
-        grade_class(Classroom(root, TOPIC), workers=1)
+        grade_class(Classroom(course_in(root), TOPIC), workers=1)
 
 
 def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path):
@@ -407,10 +408,10 @@ def test_an_instructors_second_notebook_is_graded_beside_ours(tmp_path):
     nbformat.write(
         second("### BEGIN SOLUTION\ndouble = lambda x: 2 * x\n### END SOLUTION"), extra(notebook_path(root, TOPIC))
     )
-    register(root, TOPIC)
+    register(course_in(root), TOPIC)
     path = hand_in(root, "ada", solved(root))
     nbformat.write(second("double = lambda x: x + x"), extra(path))
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     (work,) = grade_class(classroom, workers=1)
     assert not work.reason and cells(work) == ALL
     assert read_scores(classroom.coursedir().db_url, NAME, "ada", "extra").score == 3

@@ -14,9 +14,8 @@ from torch.optim.lr_scheduler import LinearLR, LRScheduler
 from course import data
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import find
 from course.judge import Verdict, judge
-from course.syllabus import find_item
+from tests.original import find, find_item, points_of
 
 Batches = Iterator[tuple[Tensor, ...]]
 Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
@@ -77,4 +76,4 @@ def falling(to: float) -> Schedule:
 def verdict_on(task: str, model: nn.Module, seed: int = 0) -> Verdict:
     """The verdict on a model that was trained for `task`, on what the judge draws from `seed`."""
     exercise = find(task)
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
+    return judge(key_of(exercise, seed), lambda script: run(script, model), points_of(exercise.name))

@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from course.data import play
 from course.hidden.gpt.GPT import KnowsNoPositions
-from course.hidden.gpt.gpt_task import gpt_task
 from course.reference.gpt import GPT
+from tests.original import points_of
 from tests.training import judged
 from tests.training.judged import falling, verdict_on
 
@@ -44,9 +44,9 @@ def test_the_notebooks_loop_gets_full_marks(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_without_positions_it_does_not(seed):
-    assert verdict_on("gpt_task", trained(seed, KnowsNoPositions), seed).score < gpt_task.points
+    assert verdict_on("gpt_task", trained(seed, KnowsNoPositions), seed).score < points_of("gpt_task")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_steps_do_not(seed):
-    assert verdict_on("gpt_task", trained(seed, lr=2e-4), seed).score < gpt_task.points
+    assert verdict_on("gpt_task", trained(seed, lr=2e-4), seed).score < points_of("gpt_task")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from course.grading.classroom import grade_command
-from course.grading.course_folder import find_root
 from course.grading.problem import Problem
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
+from tests.original import find_topic
 
 RNN, GATES, MASKS = map(find_topic, ("rnn", "lstm_gru", "masking"))
 
@@ -70,5 +70,5 @@ sys.exit("torch" in sys.modules)
 
 
 def test_the_process_that_reads_and_saves_does_not_import_torch(tmp_path):
-    shutil.copy(find_root() / "nbgrader_config.py", tmp_path)
+    shutil.copy(Path(__file__).parents[3] / "nbgrader_config.py", tmp_path)
     subprocess.run([sys.executable, "-c", LOADED], cwd=tmp_path, check=True)

@@ -19,7 +19,7 @@ from course.grading.demo.run_demo import train
 from course.grading.execution.task import Outcome
 from course.grading.release.make_release import register
 from course.judge.verdict import Verdict
-from course.syllabus import find_topic
+from tests.original import ORIGINAL, find_topic
 
 TOPIC, TASK = find_topic("self_attention"), "self_attention_task"
 ROOT = Path(__file__).parents[3]
@@ -61,7 +61,7 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     refresh(tmp_path, (TOPIC,))
     register(tmp_path, TOPIC)
     nb = nbformat.read(notebook_path(tmp_path, TOPIC), as_version=4)
-    weights = train(nb, TOPIC)
+    weights = train(ORIGINAL, nb, TOPIC)
     assert set(weights) >= {f"checkpoints/{TASK}.safetensors"}
     for student in ("honest", "bought"):
         if student == "bought":

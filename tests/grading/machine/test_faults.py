@@ -17,6 +17,7 @@ from filelock import FileLock
 from sqlalchemy.exc import OperationalError
 
 from course import cli
+from course.course import course_in
 from course.grading.cells import notebook_bytes
 from course.grading.classroom import choose, saver
 from course.grading.classroom.classroom import Classroom
@@ -35,6 +36,7 @@ from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.grading.workers import worker_pool
 from course.judge.verdict import Verdict
+from tests.original import ORIGINAL
 
 from ..lesson import TOPIC, find, solved
 from ..test_resume import SETTINGS, make_class, plain
@@ -99,7 +101,7 @@ def test_who_does_not_say_which_disk_is_full_has_it_looked_for(monkeypatch, tmp_
 def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
     """A class of two that was graded, and what became of it as nothing happened."""
     root = make_class(tmp_path_factory.mktemp("undisturbed") / "class", 2)
-    return root, plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=1))
+    return root, plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1))
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def graded(undisturbed, tmp_path) -> Path:
 
 
 def grade(root: Path, **options) -> dict[str, object]:
-    return plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=1, **options))
+    return plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1, **options))
 
 
 def test_a_gradebook_that_fails_amid_a_class_ends_it_and_costs_nobody_anything(graded, undisturbed, monkeypatch):
@@ -175,7 +177,7 @@ def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, 
     def stumble(folder: Path, *rest: object) -> list[str]:
         if folder.parent.name == "s00":
             raise UnboundLocalError("cannot access local variable 'newcell'")
-        return look(folder, *rest)
+        return look(ORIGINAL, folder, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(choose, "examine", stumble)

@@ -12,6 +12,7 @@ from course.grading.self_study import grade_one
 from course.grading.self_study.grade_one import UNANSWERED, Marked
 from course.judge.verdict import Verdict
 from course.notebook.standing import grade_of
+from tests.original import ORIGINAL
 
 from ..lesson import NAME, TOPIC, answers, before, deleted, find, make_course, solved
 
@@ -114,7 +115,7 @@ def test_a_cell_without_an_end_costs_nothing_but_itself(root, tmp_path, monkeypa
     before("softmax", "import time\nwhile True:\n    time.sleep(0.1)")(nb)
     path = tmp_path / "endless.ipynb"
     nbformat.write(nb, path)
-    verdicts = {verdict.exercise: verdict.kind for verdict in grade_one.grade_notebook(path).verdicts}
+    verdicts = {verdict.exercise: verdict.kind for verdict in grade_one.grade_notebook(ORIGINAL, path).verdicts}
     assert verdicts["softmax"] == verdicts["attention_cost"] == "passed"
 
 
