@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from course.exercise import Exercise
 
 ORIGINAL = Course()
-find_topic, find_item = ORIGINAL.find_topic, ORIGINAL.find_item
+find_topic, find_item, item_of = ORIGINAL.find_topic, ORIGINAL.find_item, ORIGINAL.item_of
 
 
 def find(name: str) -> Exercise:
@@ -22,4 +22,4 @@ def find(name: str) -> Exercise:
 
 def points_of(name: str) -> float:
     """The points of the exercise called `name`."""
-    return ORIGINAL.item_of(name).points
+    return item_of(name).points

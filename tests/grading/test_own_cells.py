@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from course import cli
+from course.course import course_in
 from course.grading.authoring.index_notebook import write_home
 from course.grading.catalogue import describe
 from course.grading.cells import METADATA
@@ -88,7 +89,7 @@ def test_own_cells_are_listed_and_count(released):
     lines = describe(TOPIC, released).splitlines()
     assert f"{len(TOPIC.items) + 2} graded cells  {TOPIC.points + 4.5} points" in lines[0]
     assert [line.split()[:3] for line in lines[-2:]] == [["mine", "test", "3"], ["why", "question", "1.5"]]
-    notebook = write_home(released)
+    notebook = write_home(course_in(released))
     exercises = len(TOPIC.judged)
     assert f"| {exercises + 1} | {TOPIC.points + 4.5} |" in nbformat.read(notebook, as_version=4).cells[-1].source
     release_path(released, TOPIC).write_text("{")
@@ -135,8 +136,8 @@ def test_a_corrected_own_test_that_is_not_released_is_told(corrected, monkeypatc
 
 
 def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
-    register(corrected, TOPIC)
-    assert Classroom(corrected, TOPIC, SETTINGS).unreleased() == []
+    register(course_in(corrected), TOPIC)
+    assert Classroom(course_in(corrected), TOPIC, SETTINGS).unreleased() == []
     graded = grade(corrected, stale=True, students=["ada", "bea"])
     assert [work.retested for work in graded] == [{"usual"}] * 2
     assert [work.scores.cells["usual"] for work in graded if work.scores] == [0.0, 0.0]
@@ -149,7 +150,7 @@ def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
 
 def test_another_stale_exercise_changes_no_own_test_in_silence(corrected):
     judged_with_another_test(corrected, "ada", "attention_cost")
-    register(corrected, TOPIC)
+    register(course_in(corrected), TOPIC)
     (work,) = grade(corrected, stale=True, students=["ada"])
     assert work.retested == {"attention_cost", "usual"}
     assert {line.split(":")[0] for line in regraded([work])} == {"attention_cost", "usual"}

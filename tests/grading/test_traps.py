@@ -169,7 +169,7 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def graded(root) -> dict[str, Graded]:
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     return {work.student: work for work in grade_class(classroom, workers=2)}
 
 
@@ -185,7 +185,7 @@ def notebook(root: Path, student: str):
 def test_a_folder_that_has_no_students_name_is_told_and_costs_nobody_else_anything(root, graded, told):
     assert graded[told].reason.startswith("the folder's name ") and graded[told].scores is None
     assert graded["ada"].complete and not (root / "autograded" / told).exists()
-    page = write_report(root, TOPIC, root / "report.html").read_text("utf-8")
+    page = write_report(course_in(root), TOPIC, root / "report.html").read_text("utf-8")
     assert html.escape(told) in page.replace("&#39;", "&#x27;") and "<img src=x" not in page
 
 
@@ -302,7 +302,7 @@ def test_a_failed_regrade_leaves_no_old_scores(graded, root):
     whole = path.read_text()
     path.write_text(whole[:-30])
     try:
-        (work,) = grade_class(Classroom(root, TOPIC), students=["ada"], force=True, workers=1)
+        (work,) = grade_class(Classroom(course_in(root), TOPIC), students=["ada"], force=True, workers=1)
         assert "not valid JSON" in work.reason
         scores = read_scores(f"sqlite:///{root / 'gradebook.db'}", NAME, "ada", NAME)
         assert scores.score == 0 and set(scores.cells.values()) == {None}
@@ -317,7 +317,7 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     from course.grading.nbgrader_bridge import judged_execute
 
     root = shutil.copytree(root, tmp_path / "course", symlinks=True)
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     student = "writes"
     for name in ("timestamp.txt", "old_feedback", "Icon\r", "._x"):  # nbgrader's and a Mac's: no kernel sees them
         (classroom.handed_in.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
@@ -437,5 +437,5 @@ def test_what_is_sanitised_once_is_what_nbgrader_sanitises(graded, root, student
     """A class's submissions are sanitised before they are executed, and then saved as they are."""
     path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
     kept = path.read_bytes()
-    assert save(Classroom(root, TOPIC, {"timeout": 15}), student) == ""
+    assert save(Classroom(course_in(root), TOPIC, {"timeout": 15}), student) == ""
     assert path.read_bytes() == kept

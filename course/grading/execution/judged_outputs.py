@@ -51,7 +51,7 @@ def record(
     }
 
 
-def score_anew(course: Course, nb: NotebookNode, outcome: Outcome) -> None:
+def score_under(course: Course, nb: NotebookNode, outcome: Outcome) -> None:
     """Score again the answers in `nb` that depend on failing ones, by a course's setting, which workers do not know."""
     follow_through = course.outline.follow_through
     if any(verdict.under(follow_through).decided_anew for verdict in outcome.verdicts):

@@ -23,7 +23,7 @@ class ChooseQuestion(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the question's text, unless the class gets the first question or the assignment is no topic."""
-        topic = course_of(self.config).topic_in(resources["nbgrader"]["assignment"])
+        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
         if topic is not None:
             choose_question(nb.cells, topic)
         return nb, resources

@@ -15,6 +15,7 @@ from course.grading.authoring.source import refresh
 from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.configure import configure
 from course.grading.problem import Problem
+from course.outline import Faulty
 
 
 def configure_course(c: Any, config_file: str) -> None:
@@ -23,7 +24,10 @@ def configure_course(c: Any, config_file: str) -> None:
     Settings that an instructor's file makes after this call override it.
     """
     root = Path(config_file).resolve().parent
-    course = course_in(root)
+    try:
+        course = course_in(root)
+    except Faulty as fault:
+        sys.exit(f"course: {fault}")  # nbgrader would go on with settings of its own
     share_with_group(root)
     c.CourseDirectory.groupshared = is_shared(root)  # nbgrader then sets group permissions on its files
     # nbgrader starts `alembic` by name when it makes a gradebook. It must be on PATH without an activated environment.

@@ -16,7 +16,7 @@ class FitBoxes(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Fit every Markdown cell that is not graded."""
-        topics = {topic.folder for topic in course_of(self.config).topics}
+        topics = {topic.folder for topic in course_of(self).topics}
         kept = []
         for cell in nb.cells:
             if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata:

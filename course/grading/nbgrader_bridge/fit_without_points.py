@@ -16,7 +16,7 @@ class FitWithoutPoints(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Change the notebook of a topic."""
-        topic = course_of(self.config).topic_in(resources["nbgrader"]["assignment"])
+        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
         if topic is not None:
             nb.cells = without(nb.cells, {item.name for item in topic.dropped})
             mark_optional(nb.cells, {item.name for item in topic.items if not item.points})

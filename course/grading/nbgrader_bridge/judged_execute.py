@@ -18,7 +18,7 @@ from traitlets import List as ListTrait
 from course.course import Course
 from course.grading.cells import METADATA, checks_in, notebook_bytes, read_notebook, topics_of
 from course.grading.execution.execute import execute
-from course.grading.execution.judged_outputs import score_anew
+from course.grading.execution.judged_outputs import score_under
 from course.grading.execution.result_store import Store
 from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
@@ -99,7 +99,7 @@ class JudgedExecute(Execute):
     @property
     def course(self) -> Course:
         """Return the course of the notebooks."""
-        return course_of(self.config)
+        return course_of(self)
 
     def task(self, nb: NotebookNode, resources: dict[str, Any], files: dict[str, bytes]) -> Task:
         """Return the task to execute: `nb`, the `files` beside it without those to `ignore`, and the settings."""
@@ -223,7 +223,7 @@ def executed_notebook(
     for done, cell in zip(executed.cells, cells):
         if "id" in cell:
             done["id"] = cell["id"]
-    score_anew(course, executed, outcome)
+    score_under(course, executed, outcome)
     if METADATA in executed.metadata and outcome.final:
         kept = executed.metadata[METADATA]
         kept.update(task=task.digest(), work=task.work(), submission=task.submission(), arrival=arrived)

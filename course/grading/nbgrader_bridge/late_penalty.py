@@ -21,7 +21,7 @@ class LatePolicy(BasePlugin):
     @property
     def late(self) -> Late:
         """Return the late policy of this course."""
-        return course_of(self.config).outline.late
+        return course_of(self).outline.late
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
         """Return the points that `score` loses for being `total_seconds_late`, or None for no penalty."""
@@ -44,7 +44,7 @@ class KeepLatePenalties(AssignLatePenalties):
 
         As a side effect, the extension that `course.toml` gives is written into the gradebook.
         """
-        submission, course = notebook.assignment, course_of(self.config)
+        submission, course = notebook.assignment, course_of(self)
         give_extension(course, submission)
         if submission.assignment.duedate is None or submission.timestamp is None:
             return None

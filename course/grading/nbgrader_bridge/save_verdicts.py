@@ -47,7 +47,7 @@ class SaveVerdicts(SaveAutoGrades):
         about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
         self.by_hand = {name for name, verdict in verdicts.items() if Verdict.from_dict(dict(verdict)).by_hand}
-        course = course_of(self.config)
+        course = course_of(self)
         if unjudged := set(checks_in(course, nb).values()) - verdicts.keys():
             self.ungraded |= unjudged & set(exercises_in(course, nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]

@@ -96,7 +96,7 @@ class TopicCollector(FileNameCollectorPlugin):
     @property
     def course(self) -> Course:
         """The course whose work is collected."""
-        return course_of(self.config)
+        return course_of(self)
 
     @property
     def groups(self) -> list[Group]:

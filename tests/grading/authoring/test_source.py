@@ -114,7 +114,7 @@ def test_a_notebook_that_was_built_while_the_clock_was_ahead_hides_no_edit(root:
 
 
 def test_refresh_builds_nothing_when_fresh(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: Path, topic: Topic) -> nbformat.NotebookNode:
+    def refuse(course: Course, source: Path, topic: Topic) -> nbformat.NotebookNode:
         raise AssertionError(f"{source.name} was built again")
 
     notebook_source.refresh(course_in(root), (SAMPLE,))

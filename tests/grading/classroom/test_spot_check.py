@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course import cli
+from course.course import course_in
 from course.grading.authoring.source import refresh
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.spot_check import sample, worse_tasks
@@ -58,8 +59,8 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     (tmp_path / "solutions").mkdir()
     shutil.copy(source_path(ROOT, TOPIC), tmp_path / "solutions")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    refresh(tmp_path, (TOPIC,))
-    register(tmp_path, TOPIC)
+    refresh(course_in(tmp_path), (TOPIC,))
+    register(course_in(tmp_path), TOPIC)
     nb = nbformat.read(notebook_path(tmp_path, TOPIC), as_version=4)
     weights = train(ORIGINAL, nb, TOPIC)
     assert set(weights) >= {f"checkpoints/{TASK}.safetensors"}

@@ -199,7 +199,7 @@ def test_results_are_in_the_encoding_of_json_whatever_the_system_writes(handed_i
 
 
 def test_the_zip_holds_no_student(graded_class, tmp_path):
-    path = write_autograder(graded_class, TOPIC, tmp_path / "autograder.zip")
+    path = write_autograder(course_in(graded_class), TOPIC, tmp_path / "autograder.zip")
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         book = archive.read("class/gradebook.db")
@@ -217,7 +217,7 @@ def test_a_zip_that_cannot_be_made_leaves_the_last_one(graded_class, tmp_path, m
     path.write_bytes(b"the last one")
     monkeypatch.setattr("course.grading.export.gradescope.requirements", fail)
     with pytest.raises(Problem, match="no requirements"):
-        write_autograder(graded_class, TOPIC, path)
+        write_autograder(course_in(graded_class), TOPIC, path)
     assert path.read_bytes() == b"the last one" and list(tmp_path.iterdir()) == [path]
 
 

@@ -221,7 +221,7 @@ def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_t
 
     monkeypatch.setattr(KeepLatePenalties, "preprocess", stop)
     with pytest.raises(KeyboardInterrupt):
-        save(Classroom(class_of_two, TOPIC, {"secret": "one"}), "ada")
+        save(Classroom(course_in(class_of_two), TOPIC, {"secret": "one"}), "ada")
     assert saved(class_of_two, "ada") == before
 
 

@@ -364,5 +364,5 @@ def test_an_exercise_without_points_has_no_bar_and_nobody_has_all_of_them(graded
     assert re.search(r" softmax optional – – – 0 – 2 partial", page), page
     assert re.search(r" self_attention_question optional – – – 5 – ", page), page
     assert re.search(r" usual 5 0 0 0 100 %", page), page
-    (of_ada,) = write_student_reports(root, [TOPIC], "ada", tmp_path / "ada.html")
+    (of_ada,) = write_student_reports(course_in(root), [TOPIC], "ada", tmp_path / "ada.html")
     assert '<span class="points quiet">optional</span>' in of_ada.read_text("utf-8")
