@@ -12,7 +12,11 @@ import pytest
 import course
 from course.course import Course, course_in, find_course, public_course
 from course.grading.execution.task import Task
+from course.notebook.progress import progress
+from course.notebook.this_course import this_course
+from course.outline import Faulty
 from course.syllabus import OURS
+from tests.commands import run
 
 PACKAGE = Path(course.__file__).parent
 SOLUTIONS = ("hidden", "reference", "keys")
@@ -83,3 +87,49 @@ def test_a_worker_elsewhere_looks_for_own_topics_around_it(tmp_path: Path, monke
     task = Task("20_mine", b"{}", outline=public_course(OWN, there).outline.public, root=str(tmp_path / "not here"))
     (topic,) = task.course.topics
     assert topic.home == there / "exercises" / "20_mine"
+
+
+FAULTY = "course.toml: [topics.03_rnn] says 'dues', which means nothing here."
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    root = make(tmp_path, "[topics.03_rnn]\ndues = 1\n")
+    (root / "nbgrader_config.py").write_bytes((PACKAGE.parent / "nbgrader_config.py").read_bytes())
+    return root
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "status"),
+    [
+        (("course", "list"), "course list", 2),
+        (("course", "submit", "my.ipynb"), "course submit", 2),
+        (("nbgrader", "autograde", "03_rnn"), "course", 1),
+        (("nbgrader", "zip_collect", "03_rnn"), "course", 1),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_a_faulty_outline_stops_each_program_with_one_sentence(
+    faulty: Path, command: tuple[str, ...], before: str, status: int
+) -> None:
+    said = run(faulty, *command, status=status).stderr.splitlines()
+    assert said[-1].startswith(f"{before}: ") and FAULTY in said[-1] and not any("Traceback" in line for line in said)
+
+
+def test_a_faulty_outline_leaves_help_and_doctor(faulty: Path) -> None:
+    assert "usage: course" in run(faulty, "course", "--help").stdout
+    said = run(faulty, "course", "doctor", status=1).stdout
+    assert FAULTY in " ".join(said.split()) and "Correct this file" in said
+
+
+def test_a_notebook_shows_the_sentence_and_finds_the_corrected_course(
+    faulty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(faulty)
+    this_course.cache_clear()
+    with pytest.raises(Faulty) as refused:
+        progress()
+    assert FAULTY in " ".join(refused.value._render_traceback_())  # type: ignore[attr-defined]
+    (faulty / "course.toml").write_text(OUTLINE, "utf-8")
+    assert this_course().item_of("bptt").points == 9
+    this_course.cache_clear()
