@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from course.outline import CARRIED, FILE, Choice, Faulty, Late, Outline, Rubric, parse_outline, read_outline
@@ -120,8 +121,12 @@ def course_in(root: Path) -> Course:
     return Course(root, outline, chosen(outline))
 
 
+@cache
 def public_course(text: str, root: Path) -> Course:
-    """Return the course in `root` whose outline has the `public` part `text`, or the original one for an empty text."""
+    """Return the course in `root` whose outline has the `public` part `text`, or the original one for an empty text.
+
+    A worker asks for it once a task, so it is kept.
+    """
     outline = parse_outline(text, root / FILE) if text else Outline()
     return Course(root, outline, chosen(outline))
 

@@ -121,7 +121,7 @@ def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
 
 def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
-    monkeypatch.setattr(kernel_edition, "copy_package", lambda package, place: made.append(place) or place.mkdir())
+    monkeypatch.setattr(kernel_edition, "copy_package", lambda package, place, outline: made.append(place) or place.mkdir())
     edition = assemble("", OURS, editions=tmp_path)
     assert assemble("", OURS, editions=tmp_path) == edition and len(made) == 1
     assert made[0].name == "course" and made[0].parent != edition, "it was filled in place"
@@ -206,8 +206,8 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 
 FIRST_CELLS = {
     "course",
-    *("course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
-    "course.surroundings",
+    *("course.course", "course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
+    *("course.surroundings", "course.notebook.this_course"),
     *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
@@ -335,9 +335,8 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     assert grading == STUDENTS
     tops = {name.split("/")[0] for name in names}
     assert tops == {
-        *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
-        "surroundings.py",
-        "study_paths.py",
+        *("__init__.py", "__main__.py", "cli.py", "course.py", "edition.py", "files.py", "outline.py", "source.py"),
+        *("syllabus.py", "surroundings.py", "study_paths.py"),
         *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks", "show", "py.typed"),
     }
     code = [name for name in names if not name.startswith(("keys/", "notebooks/"))]
