@@ -121,7 +121,9 @@ def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
 
 def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
-    monkeypatch.setattr(kernel_edition, "copy_package", lambda package, place, outline: made.append(place) or place.mkdir())
+    monkeypatch.setattr(
+        kernel_edition, "copy_package", lambda package, place, outline: made.append(place) or place.mkdir()
+    )
     edition = assemble("", OURS, editions=tmp_path)
     assert assemble("", OURS, editions=tmp_path) == edition and len(made) == 1
     assert made[0].name == "course" and made[0].parent != edition, "it was filled in place"

@@ -171,14 +171,14 @@ def extended(graded_class: Path, tmp_path: Path) -> Course:
 def test_who_has_time_left_has_missed_nothing(extended: Course) -> None:
     absent = {}
     for days in (-1, 1, 4):
-        (one,) = collect_term(extended, DUE + datetime.timedelta(days=days))
+        (one,) = collect_term(extended, (DUE + datetime.timedelta(days=days)).astimezone())
         absent[days] = one.absent & {"yves", "zoe"}
     assert absent == {-1: set(), 1: {"zoe"}, 4: {"yves", "zoe"}}
 
 
-def test_the_gradebook_is_not_opened_for_each_student(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gradebook_is_not_opened_for_each_student(extended: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     enter = Gradebook.__enter__
     monkeypatch.setattr(Gradebook, "__enter__", lambda book: opened.append("once") or enter(book))
-    (one,) = collect_term(course_in(extended), NOW)
+    (one,) = collect_term(extended, NOW.astimezone())
     assert len(one.graded) > 2 and len(opened) == 2, "once for the whole term, and once by the topic's classroom"

@@ -120,7 +120,7 @@ def test_where_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_an_installed_course_says_where_its_notebooks_solutions_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(show_solution.course, "__file__", str(tmp_path / "course" / "__init__.py"))
+    monkeypatch.setattr(show_solution.package, "__file__", str(tmp_path / "course" / "__init__.py"))
     assert main(["solution", "rnn_question", "--yes"]) == 2
     assert f"{SOURCE}/blob/{BRANCH}/solutions/03_rnn.py" in capsys.readouterr().err
 
