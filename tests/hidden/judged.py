@@ -13,8 +13,8 @@ from course.exercise.recording import Recording
 from course.exercise.runner import run
 from course.exercise.script import Script
 from course.exercise.wire import pack, unpack
-from course.hidden import find
 from course.judge import Verdict, judge
+from tests.original import find, points_of
 from tests.recorded import recorded
 
 Respond = Callable[[Script], Recording]
@@ -32,20 +32,20 @@ def key_at(name: str, seed: int | None) -> Key:
 
 def verdict_on(name: str, answer: Any, seed: int | None) -> Verdict:
     """Run an answer and return the verdict on it."""
-    return judge(key_at(name, seed), across(lambda script: run(script, answer)), find(name).points)
+    return judge(key_at(name, seed), across(lambda script: run(script, answer)), points_of(name))
 
 
 def points_for(name: str, answer: Any, seed: int | None) -> float:
     """Run an answer and return its points. Skip the diagnosis of its mistake, because that is slow."""
     key = replace(key_at(name, seed), misconceptions=())
-    return judge(key, across(lambda script: run(script, answer)), find(name).points).score
+    return judge(key, across(lambda script: run(script, answer)), points_of(name)).score
 
 
 @cache
 def verdict_on_misconception(name: str, misconception: str, seed: int | None) -> Verdict:
     """Return the verdict on a misconception, from what the key has recorded of it."""
     key = key_at(name, seed)
-    return judge(key, answering_in_bytes(recorded(key, misconception)), find(name).points)
+    return judge(key, answering_in_bytes(recorded(key, misconception)), points_of(name))
 
 
 def forget() -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 from course.grading.authoring.source import build
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, grade_id
-from course.hidden import find
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
 from tests.hidden.judged import key_at, points_for
+from tests.original import ORIGINAL, find_topic, points_of
 
 ROOT = Path(__file__).parents[2]
 SEEDS = (3, 42)
@@ -192,7 +192,7 @@ def survivors(topic: Topic, name: str) -> list[Mutant]:
 
 
 def _cells(topic: Topic) -> list[Any]:
-    notebook = build(ROOT / "solutions" / f"{topic.folder}.py", topic)
+    notebook = build(ORIGINAL, ROOT / "solutions" / f"{topic.folder}.py", topic)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
@@ -217,7 +217,7 @@ def _gets_full_marks(name: str, mutant: Mutant, space: dict[str, Any]) -> bool:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             own = dict(space)
             exec(compile(mutant.source, "cell", "exec"), own)
-            full = all(points_for(name, own[name], seed) == find(name).points for seed in SEEDS)
+            full = all(points_for(name, own[name], seed) == points_of(name) for seed in SEEDS)
             os.write(writing, b"1" if full else b"0")
         finally:
             os._exit(0)

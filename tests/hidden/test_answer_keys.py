@@ -15,15 +15,17 @@ from course.exercise.script import Case
 from course.exercise.wire import pack
 from course.grading.kernel_edition import assemble
 from course.judge import judge
+from course.syllabus import OURS
 from tests.hidden.judged import answering_in_bytes, key_at, verdict_on_misconception
 from tests.hidden.test_matrix import EXERCISES, IDS
+from tests.original import points_of
 from tests.recorded import recorded
 
 
 @cache
 def keys(topic: str) -> dict[str, Key]:
     """Return the answer keys of a topic in the student edition."""
-    return read_key_file(assemble() / "course" / "keys" / f"{topic}.key").exercises
+    return read_key_file(assemble("", OURS) / "course" / "keys" / f"{topic}.key").exercises
 
 
 def in_bytes(plain: Any) -> list[bytes]:
@@ -77,7 +79,7 @@ def test_answer_keys_hold_what_the_declarations_ask_and_expect(topic, exercise):
             assert_alike(answered(held.wrong(known.name)), answered(other.wrong(known.name)), known.name)
     name = exercise.misconceptions[0].name
     verdicts = (
-        judge(key, answering_in_bytes(recorded(key, name)), exercise.points),
+        judge(key, answering_in_bytes(recorded(key, name)), points_of(exercise.name)),
         verdict_on_misconception(exercise.name, name, None),
     )
     first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)

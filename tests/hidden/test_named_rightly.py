@@ -11,11 +11,11 @@ from torch.nn import functional as F
 
 from course import blocks
 from course.data import advice
-from course.hidden import find
 from course.judge import report
 from course.reference import assistant, gpt
 from tests.few import few
 from tests.hidden.judged import verdict_on
+from tests.original import find
 from tests.training.judged import trained
 
 SEEDS = (3, 42, None)

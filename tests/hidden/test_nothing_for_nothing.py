@@ -23,6 +23,7 @@ from course.exercise.wire import pack
 from course.judge import judge
 from tests.hidden.judged import SEED, forget, key_at
 from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS
+from tests.original import points_of
 
 MOST = 0.05
 """Of the points, what such an answer may earn."""
@@ -45,10 +46,10 @@ def test_with_no_seed_either(exercise, seed):
 def earns_nothing(exercise: Exercise, seed: int) -> None:
     key = replace(key_at(exercise.name, seed), misconceptions=())  # what it is taken for takes long to say
     for name, respond in answers(exercise, key, key_at(exercise.name, None)):
-        verdict = judge(key, respond, exercise.points)
+        verdict = judge(key, respond, points_of(exercise.name))
         passed = [case.title for case in verdict.cases if case.passed]
-        assert verdict.score <= MOST * exercise.points, (
-            f"{exercise.name}: {name} earns {verdict.score:g} of {exercise.points}, by {passed}"
+        assert verdict.score <= MOST * points_of(exercise.name), (
+            f"{exercise.name}: {name} earns {verdict.score:g} of {points_of(exercise.name)}, by {passed}"
         )
 
 

@@ -9,12 +9,13 @@ import torch
 from torch.nn import functional as F
 
 from course.data import phrases
-from course.hidden import exercises, find
+from course.hidden import exercises
 from course.reference.bahdanau_attention import AttentionSeq2Seq, attend
 from course.reference.lora import LoRALinear
 from course.reference.markov_ngrams import sample_text
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.hidden.judged import verdict_on
+from tests.original import find
 
 PLACES = 24
 """As many as the notebook's model for the task of topic 10 has."""
@@ -99,7 +100,7 @@ def test_who_needs_contiguous_memory_hears_of_it_from_check(name, answer):
     assert not verdict.misconception
 
 
-@pytest.mark.parametrize("exercise", [e for topic in TOPICS for e in exercises(topic)], ids=lambda e: e.name)
+@pytest.mark.parametrize("exercise", [e for topic in OURS for e in exercises(topic)], ids=lambda e: e.name)
 def test_what_is_not_contiguous_in_a_hidden_case_is_so_in_a_public_one(exercise):
     cases = exercise.cases()
     public, hidden = (_scattered(case for case in cases if case.public is wanted) for wanted in (True, False))

@@ -13,7 +13,7 @@ import course
 from course import check
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import exercises, find
+from course.hidden import exercises
 from course.judge.judging import judge
 from course.judge.prerequisite import (
     CORRECT_OTHERWISE,
@@ -26,7 +26,8 @@ from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
 from course.source import definitions
-from course.syllabus import TOPICS, Topic, find_item
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL, find, find_item
 from tests.recorded import recorded
 
 from .sample import FORWARD
@@ -214,7 +215,7 @@ def attention_in_reverse(query, keys, values):
 def test_at_grading(monkeypatch, tmp_path, answer, correct_given_prerequisite):
     monkeypatch.chdir(tmp_path)
     sources = {"softmax": inspect.getsource(softmax), "attention_for_one": inspect.getsource(answer)}
-    with Session(find, seed=5, sources=sources) as session:
+    with Session(find, ORIGINAL.item_of, seed=5, sources=sources) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
         for name, given in (("softmax", softmax), ("attention_for_one", answer)):
             session.enter(name)
@@ -362,7 +363,7 @@ def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, pre
     ]
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.name)
 def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
     """Require this, because the judge tells from it that an answer is right except for an earlier mistake."""
     declared, written = {exercise.name: exercise for exercise in exercises(topic)}, given(topic)

@@ -19,6 +19,7 @@ from course.judge import Session
 from course.judge.session import MOST_CONNECTIONS
 from course.notebook.checking import check
 from tests.judge.sample import cell, sample
+from tests.original import ORIGINAL, points_of
 
 
 def find(name):
@@ -30,7 +31,7 @@ def find(name):
 @pytest.fixture
 def session():
     stuck = []
-    with Session(find, seed=5, seconds=1.5, on_stuck=stuck.append) as opened:
+    with Session(find, ORIGINAL.item_of, seed=5, seconds=1.5, on_stuck=stuck.append) as opened:
         opened.stuck = stuck
         yield opened
 
@@ -54,7 +55,7 @@ def connect(session):
 def test_the_first_check_in_the_grade_cell_counts(session, in_kernel, capsys):
     session.enter("rnn_cell")
     in_kernel("rnn_cell", cell)
-    assert session.leave().score == sample.points
+    assert session.leave().score == points_of(sample.name)
     assert "2 of 2 points" in capsys.readouterr().out
 
 
@@ -104,7 +105,9 @@ def test_checks_elsewhere_record_nothing(session, in_kernel):
 
 def test_the_source_of_the_solution_cell_is_read(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with Session(find, seed=5, sources={"rnn_cell": "def rnn_cell(x, W, b): return torch.softmax(x)"}) as session:
+    with Session(
+        find, ORIGINAL.item_of, seed=5, sources={"rnn_cell": "def rnn_cell(x, W, b): return torch.softmax(x)"}
+    ) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
         session.enter("rnn_cell")
         check("rnn_cell", cell)
@@ -261,7 +264,7 @@ def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
     everybody_left(session)
     session.enter("rnn_cell")
     in_kernel("rnn_cell", cell)
-    assert session.leave().score == sample.points
+    assert session.leave().score == points_of(sample.name)
 
 
 def test_greetings_that_are_none(session):

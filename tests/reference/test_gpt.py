@@ -195,7 +195,7 @@ def test_greedy_text_is_llamas():
 
 def test_cached_attention_is_torchs_over_the_whole_text():
     h, g, d = 6, 2, 4
-    y, *weights = (numbers(*s, seed=i) for i, s in enumerate([(2, 7, 24), (24, 24), (8, 24), (8, 24), (24, 24)]))
+    y, *weights = (noise(*s, seed=i) for i, s in enumerate([(2, 7, 24), (24, 24), (8, 24), (8, 24), (24, 24)]))
     W_q, W_k, W_v, W_o = weights
     q, k, v = ((y @ W.T).view(2, 7, -1, d).transpose(1, 2) for W in (W_q, W_k, W_v))
     theirs = F.scaled_dot_product_attention(gpt.rope(q), gpt.rope(k), v, is_causal=True, enable_gqa=True)

@@ -15,10 +15,9 @@ import torch
 from torch.nn import functional as F
 
 from course.data import play
-from course.hidden import find
-from course.hidden.gpt.gpt_task import gpt_task
 from course.hidden.gpt.scaffold import WithLayers
 from course.reference.gpt import GPT, GPTLayer
+from tests.original import find, points_of
 from tests.training import judged
 from tests.training.judged import falling, verdict_on
 
@@ -53,9 +52,9 @@ def test_the_notebooks_loop_gets_full_marks(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_without_positions_it_does_not(seed):
-    assert verdict_on("gpt_task", trained(seed, KnowsNoPositions), seed).score < gpt_task.points
+    assert verdict_on("gpt_task", trained(seed, KnowsNoPositions), seed).score < points_of("gpt_task")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_steps_do_not(seed):
-    assert verdict_on("gpt_task", trained(seed, lr=2e-4), seed).score < gpt_task.points
+    assert verdict_on("gpt_task", trained(seed, lr=2e-4), seed).score < points_of("gpt_task")
