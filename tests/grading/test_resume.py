@@ -78,7 +78,7 @@ def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
     """A class and what becomes of it when nobody disturbs."""
     root = make_class(tmp_path_factory.mktemp("class"), 10)
     other = shutil.copytree(root, tmp_path_factory.mktemp("undisturbed") / "class")
-    return root, plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    return root, plain(grade_class(Classroom(course_in(other), TOPIC, SETTINGS), workers=2))
 
 
 @contextmanager
@@ -279,11 +279,11 @@ def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, t
 def test_killed_fifty_times_over_a_class_of_thirty(tmp_path, short):
     root = make_class(tmp_path / "class", 30)
     other = shutil.copytree(root, tmp_path / "undisturbed")
-    expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    expected = plain(grade_class(Classroom(course_in(other), TOPIC, SETTINGS), workers=2))
     for seed in range(10):
         again = shutil.copytree(root, tmp_path / f"again{seed}")
         kill_until_done(again, 5, 12.0, seed, short)
-        assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
+        assert plain(grade_class(Classroom(course_in(again), TOPIC, SETTINGS), workers=2)) == expected
 
 
 @pytest.mark.parametrize(
