@@ -22,8 +22,8 @@ import psutil
 import pytest
 
 from course.course import Course, course_in
-from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
+from course.grading.classroom import last_grading as choose
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
@@ -33,8 +33,8 @@ from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
-from course.grading.problem import Problem
-from course.grading.workers.worker_pool import FORKS, LocalWorkers
+from course.grading.execution.worker_pool import FORKS, LocalWorkers
+from course.problem import Problem
 from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved

@@ -16,12 +16,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from course import cli
 from course.course import course_in
 from course.files import write_atomically
-from course.grading.cells import read_notebook
-from course.grading.classroom import saver
+from course.grading.classroom import saving as saver
 from course.grading.classroom.classroom import Classroom
-from course.grading.classroom.finish import notebook_file
 from course.grading.classroom.grade_class import grade_class
+from course.grading.classroom.saving import notebook_file
 from course.grading.classroom.write_feedback import write_all
+from course.grading.course_files.cells import read_notebook
 from course.grading.intake.untrusted import read_files
 from course.grading.nbgrader_bridge.converter_bypass import can_bypass_converter
 from tests.few import few
@@ -234,7 +234,7 @@ def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
     graded = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)
     assert [work.scores.score for work in graded] == [graded[0].scores.score] * 4
     log = (root / "grader.log").read_text("utf-8")
-    assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saver: a transaction for" in log
+    assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saving: a transaction for" in log
     for student in ("s0", "s2"):
         assert re.search(rf"grade_class: {student}: executed by {re.escape(platform.node())}:\d+ in \d", log)
     assert "saver: s2: saved by nbgrader's converter" in log

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine import check_jupyter
-from course.grading.machine.finding import Finding
+from course.grading.machine import doctor as check_jupyter
+from course.grading.machine.doctor import Finding
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
 

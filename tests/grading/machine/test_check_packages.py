@@ -6,8 +6,8 @@ from importlib import metadata
 
 import pytest
 
-from course.grading.machine import check_packages
-from course.grading.machine.finding import Finding
+from course.grading.machine import doctor as check_packages
+from course.grading.machine.doctor import Finding
 
 
 def _one(findings) -> Finding:

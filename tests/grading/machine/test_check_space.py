@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine import check_space
-from course.grading.machine.finding import GIB
+from course.grading.machine import doctor as check_space
+from course.grading.machine.doctor import GIB
 from course.grading.machine.resources import memory_at_hand
 
 

@@ -18,14 +18,16 @@ from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.course import Course, course_in
-from course.grading.cells import notebook_bytes
-from course.grading.classroom import choose, saver
+from course.grading.classroom import last_grading as choose
+from course.grading.classroom import saving as saver
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
 from course.grading.classroom.handed_in import HandedIn
-from course.grading.classroom.save import save
+from course.grading.classroom.saving import save
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution import execute as execution
+from course.grading.execution import worker_pool
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import Outcome, Task
 from course.grading.export import export_grades
@@ -33,9 +35,8 @@ from course.grading.machine import faults
 from course.grading.machine.faults import Fault, advice_for, stops_all
 from course.grading.nbgrader_bridge import unpacking
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.problem import Problem
-from course.grading.workers import worker_pool
 from course.judge.verdict import Verdict
+from course.problem import Problem
 
 from ..lesson import TOPIC, find, solved
 from ..test_resume import SETTINGS, make_class, plain
@@ -115,7 +116,7 @@ def grade(root: Path, **options) -> dict[str, object]:
 
 def test_a_gradebook_that_fails_amid_a_class_ends_it_and_costs_nobody_anything(graded, undisturbed, monkeypatch):
     """What nbgrader met it does not hand on, and says itself that it was recently upgraded."""
-    from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
+    from course.grading.nbgrader_bridge.autograde_steps import SaveVerdicts
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
@@ -304,7 +305,7 @@ def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, mon
     from nbgrader.converters import Autograde
     from nbgrader.converters.base import NbGraderException
 
-    from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
+    from course.grading.nbgrader_bridge.autograde_steps import SaveVerdicts
 
     classroom = Classroom(course_in(graded), TOPIC, SETTINGS)
     monkeypatch.setattr(SaveVerdicts, "decide", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
