@@ -64,7 +64,7 @@ LOADED = """
 import sys
 from pathlib import Path
 from course.grading.classroom import absent, classroom, grade_class, groups, progress_bars, summary
-from course.grading.classroom import saving as save
+from course.grading.classroom import saving
 from course.grading.nbgrader_bridge.config_file import load_config
 load_config(Path.cwd())
 sys.exit("torch" in sys.modules)

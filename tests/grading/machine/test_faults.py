@@ -18,8 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.course import Course, course_in
-from course.grading.classroom import last_grading as choose
-from course.grading.classroom import saving as saver
+from course.grading.classroom import last_grading, saving
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
@@ -132,7 +131,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 ):
     from nbgrader.converters import Autograde
 
-    begin, write = Autograde.init_destination, saver.write_files
+    begin, write = Autograde.init_destination, saving.write_files
 
     def fail_to_write(files: dict[str, bytes], folder: Path) -> None:
         if folder.parent.name == "s00":
@@ -146,7 +145,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
-        patch.setattr(saver, "write_files", fail_to_write)
+        patch.setattr(saving, "write_files", fail_to_write)
         patch.setattr(Autograde, "init_destination", fail)
         if others == "stopped":
             with pytest.raises(Fault, match="no space is left"):
@@ -164,7 +163,7 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
         raise of(errno.EMFILE)
 
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "examine", look)
+        patch.setattr(last_grading, "examine", look)
         with pytest.raises(OSError, match="Too many open files"):
             grade(graded)
     monkeypatch.setattr(Store, "get", lambda *_: pytest.fail("its grading was forgotten"))
@@ -172,7 +171,7 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
 
 
 def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, undisturbed, monkeypatch):
-    look = choose.examine
+    look = last_grading.examine
 
     def stumble(course: Course, folder: Path, *rest: str) -> list[str]:
         if folder.parent.name == "s00":
@@ -180,7 +179,7 @@ def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, 
         return look(course, folder, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "examine", stumble)
+        patch.setattr(last_grading, "examine", stumble)
         one, other = grade_class(Classroom(course_in(graded), TOPIC, SETTINGS), workers=1)
     told = "it cannot be examined (cannot access local variable 'newcell'). Its earlier grading stays"
     assert one.reason == told and plain([other])["s01"] == undisturbed[1]["s01"]
