@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine import check_space
-from course.grading.machine.finding import GIB
+from course.grading.machine import doctor
+from course.grading.machine.doctor import GIB
 from course.grading.machine.resources import memory_at_hand
 
 
 @pytest.mark.parametrize(("gib", "kind"), [(0, "note"), (0.5, "wrong"), (1.5, "note"), (1.95, "fine"), (16, "fine")])
 def test_memory(gib: float, kind: str) -> None:
-    assert check_space.memory(gib * GIB).kind == kind
+    assert doctor.memory(gib * GIB).kind == kind
 
 
 def test_a_hubs_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM_LIMIT", str(GIB // 2))
-    assert check_space.memory(memory_at_hand()).kind == "wrong"
+    assert doctor.memory(memory_at_hand()).kind == "wrong"
 
 
 @pytest.mark.parametrize(("gib", "kind"), [(0.1, "wrong"), (1.0, "note"), (20, "fine")])
 def test_disk(gib: float, kind: str) -> None:
-    assert check_space.disk(Path("here"), gib * GIB).kind == kind
+    assert doctor.disk(Path("here"), gib * GIB).kind == kind
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,14 +31,14 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
-    folder, cache = check_space.writable(tmp_path)
+    folder, cache = doctor.writable(tmp_path)
     assert (folder.kind, cache.kind) == ("wrong", "note") and "Permission denied" in folder.said
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "a file").touch()
     for place in (tmp_path / "nowhere", tmp_path / "a file"):
-        (found,) = check_space.writable(place)
+        (found,) = doctor.writable(place)
         assert found.kind == "wrong" and found.said == f"there is no folder {place}"
 
 
@@ -51,6 +51,6 @@ def test_a_folder_that_may_not_be_looked_into(monkeypatch: pytest.MonkeyPatch, t
         return seen(path, **options)
 
     monkeypatch.setattr(Path, "is_dir", refuse)
-    assert check_space.existing(tmp_path / "theirs") == tmp_path
-    (found,) = check_space.writable(tmp_path / "theirs")
+    assert doctor.existing(tmp_path / "theirs") == tmp_path
+    (found,) = doctor.writable(tmp_path / "theirs")
     assert found.kind == "wrong" and found.what == "folder"
