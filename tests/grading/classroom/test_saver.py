@@ -237,7 +237,7 @@ def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
     assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saving: a transaction for" in log
     for student in ("s0", "s2"):
         assert re.search(rf"grade_class: {student}: executed by {re.escape(platform.node())}:\d+ in \d", log)
-    assert "saver: s2: saved by nbgrader's converter" in log
+    assert "saving: s2: saved by nbgrader's converter" in log
     assert not [path for path in (root / "autograded").glob("*/.*") if path.is_dir()]
 
 
