@@ -651,7 +651,7 @@ real = data.load_language_model()
 
 
 # %% [markdown]
-# One number differs. The model was trained with RoPE at a base of 100,000, and `blocks.rope`, which your GPT calls, takes 10,000. The class below changes that number and nothing else. (If your GPT calls a `rope` of your own, give that one the base.)
+# One number differs. The model was trained with RoPE at a base of 100,000, and `blocks.rope`, which your code calls, takes 10,000. The class below changes that number and nothing else. (If your code has a `rope` of its own, give that one the base.)
 #
 # A chat is a text like any other. `real.chat(question)` puts your question between token 1, which begins a turn, and token 2, which ends one, and then begins the turn of the assistant. So the assistant is your `generate_text`, which goes on with such a text until it draws token 2. `ask` lets it write 40 tokens at most.
 

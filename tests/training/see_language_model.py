@@ -44,8 +44,8 @@ def see(topic: Topic) -> Iterator[tuple[str, str]]:
         with contextlib.redirect_stdout(said):
             exec(compile(source, f"<{topic.folder}>", "exec"), names)
         if found:
-            mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            print(f"{found[1]}: {time.perf_counter() - began:.1f} s, {mib} MiB at most so far", flush=True)
+            megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+            print(f"{found[1]}: {time.perf_counter() - began:.1f} s, {megabytes:.0f} MB at most so far", flush=True)
             yield found[1], said.getvalue()
 
 
