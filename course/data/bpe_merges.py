@@ -7,6 +7,7 @@ piece b, and the k-th merge (from 0) makes piece 256 + k.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors.torch import load
@@ -27,3 +28,14 @@ def read_merges(file: Path) -> list[tuple[bytes, bytes]]:
         merges.append((pieces[first], pieces[second]))
         pieces.append(pieces[first] + pieces[second])
     return merges
+
+
+def apply_merges(word: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
+    """Return the pieces of a word. Of the pairs in it that can be merged, the one of the lowest rank goes first."""
+    parts = [bytes([byte]) for byte in word]
+    while len(parts) > 1:
+        first = min(range(len(parts) - 1), key=lambda i: ranks.get((parts[i], parts[i + 1]), len(ranks)))
+        if (parts[first], parts[first + 1]) not in ranks:
+            break
+        parts[first : first + 2] = [parts[first] + parts[first + 1]]
+    return parts

@@ -14,16 +14,13 @@ from importlib.metadata import PackageNotFoundError, distributions, requires, ve
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..surroundings import on_colab
+from ..surroundings import KAGGLE_INPUTS, on_colab
 from .hide_traceback import hide_traceback
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
 DISTRIBUTION = "sequence-course"
-
-INPUTS = Path("/kaggle/input")
-"""The folder of files that were added to a notebook on Kaggle."""
 
 PYARROW_FOR_NUMPY_1 = "pyarrow<26"
 """A requirement if numpy 1 stays: `datasets` brings later versions, which do not tell pip that they need numpy 2."""
@@ -84,7 +81,7 @@ def install(wanted: list[str], wheel: Path | None = None) -> None:
     Raises:
         RuntimeError: pip failed.
     """
-    wheels = [*Path().glob("*.whl"), *INPUTS.rglob("*.whl")]
+    wheels = [*Path().glob("*.whl"), *KAGGLE_INPUTS.rglob("*.whl")]
     beside = [f"--find-links={folder.absolute()}" for folder in sorted({wheel.parent for wheel in wheels})]
     what = [*([str(wheel)] if wheel else []), *wanted]
     with tempfile.TemporaryDirectory() as folder:

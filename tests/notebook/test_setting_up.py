@@ -108,7 +108,7 @@ def test_wheels_beside_the_notebook_and_among_kaggles_inputs_need_no_network(
     offline = {"CONFIG_FILE": os.devnull, "INDEX_URL": "https://127.0.0.1:9/simple", "TARGET": str(tmp_path / "into")}
     for name, value in offline.items():
         monkeypatch.setenv(f"PIP_{name}", value)
-    monkeypatch.setattr(setting_up, "INPUTS", tmp_path / "input")
+    monkeypatch.setattr(setting_up, "KAGGLE_INPUTS", tmp_path / "input")
     setting_up.install(["tiny-part>=1"])
     assert (tmp_path / "into" / "tiny_part.py").is_file()
 

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.reference import gpt
+from tests.reference.llama import llama_of
 from tests.reference.numbers import noise, same_with_gradients
 
 SIZES = {"vocab": 23, "d_model": 24, "n_layers": 3, "n_heads": 6, "n_groups": 2, "d_ff": 37}
@@ -140,46 +141,9 @@ def test_the_count_without_a_gate_is_torchs(bias, positions):
     assert gpt.decoder_parameters(V, D, 2, 3, 3, 4, F_, False, bias, False, positions) == count + tables
 
 
-def llama_of(ours: gpt.GPT):
-    """LLaMA of `transformers` with the same weights; it turns the halves of a head, and we turn its pairs."""
-    transformers = pytest.importorskip("transformers")
-    torch.manual_seed(1)
-    config = transformers.LlamaConfig(
-        vocab_size=SIZES["vocab"],
-        hidden_size=SIZES["d_model"],
-        intermediate_size=SIZES["d_ff"],
-        num_hidden_layers=SIZES["n_layers"],
-        num_attention_heads=SIZES["n_heads"],
-        num_key_value_heads=SIZES["n_groups"],
-        rms_norm_eps=1e-6,
-        tie_word_embeddings=True,
-        attn_implementation="eager",
-    )
-    theirs = transformers.LlamaForCausalLM(config)
-    d = SIZES["d_model"] // SIZES["n_heads"]
-    halves = torch.cat([torch.arange(0, d, 2), torch.arange(1, d, 2)])
-
-    def turned(W):
-        return W.unflatten(0, (-1, d))[:, halves].flatten(0, 1)
-
-    state = ours.state_dict()
-    named = {"model.embed_tokens.weight": state["words.weight"], "model.norm.weight": state["norm.weight"]}
-    places = {"W_v": "self_attn.v_proj", "W_o": "self_attn.o_proj", "W_gate": "mlp.gate_proj", "W_up": "mlp.up_proj"}
-    places |= {"W_down": "mlp.down_proj", "norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
-    for i in range(SIZES["n_layers"]):
-        for name, there in places.items():
-            named[f"model.layers.{i}.{there}.weight"] = state[f"layers.{i}.{name}.weight"]
-        for name, there in {"W_q": "q_proj", "W_k": "k_proj"}.items():
-            named[f"model.layers.{i}.self_attn.{there}.weight"] = turned(state[f"layers.{i}.{name}.weight"])
-    missing, unexpected = theirs.load_state_dict(named, strict=False)
-    assert set(missing) <= {"lm_head.weight"} and not unexpected
-    theirs.tie_weights()
-    return theirs.eval()
-
-
 def test_logits_are_llamas():
     ours = model(torch.float32)
-    theirs = llama_of(ours)
+    theirs = llama_of(ours.state_dict(), SIZES)
     ids = torch.randint(23, (2, 17), generator=torch.Generator().manual_seed(0))
     logits, _ = ours(ids)
     assert torch.allclose(logits, theirs(ids).logits, rtol=1e-4, atol=1e-4)
@@ -189,7 +153,9 @@ def test_greedy_text_is_llamas():
     ours = model(torch.float32)
     ids = torch.randint(23, (1, 5), generator=torch.Generator().manual_seed(0))
     found = gpt.generate_text(ours, ids, 20, torch.Generator(), temperature=0)
-    theirs = llama_of(ours).generate(ids, max_new_tokens=20, do_sample=False, pad_token_id=0, eos_token_id=None)
+    theirs = llama_of(ours.state_dict(), SIZES).generate(
+        ids, max_new_tokens=20, do_sample=False, pad_token_id=0, eos_token_id=None
+    )
     assert torch.equal(found, theirs[:, 5:])
 
 

@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from ..bpe_merges import read_merges
+from ..bpe_merges import apply_merges, read_merges
 from ..words import words_of
 
 FOLDER = Path(__file__).parent
@@ -71,14 +71,8 @@ def _numbers() -> dict[bytes, int]:
 
 @lru_cache(maxsize=100_000)
 def _tokens_of(word: str) -> tuple[int, ...]:
-    """Return the tokens of one word: of the pairs in it that can be merged, the earliest goes first."""
-    parts, ranks = [bytes([b]) for b in word.encode()], _ranks()
-    while len(parts) > 1:
-        first = min(range(len(parts) - 1), key=lambda i: ranks.get((parts[i], parts[i + 1]), len(ranks)))
-        if (parts[first], parts[first + 1]) not in ranks:
-            break
-        parts[first : first + 2] = [parts[first] + parts[first + 1]]
-    return tuple(_numbers()[part] for part in parts)
+    """Return the tokens of one word."""
+    return tuple(_numbers()[piece] for piece in apply_merges(word.encode(), _ranks()))
 
 
 def encode(text: str) -> list[int]:

@@ -409,6 +409,7 @@ def examine(folder: Path) -> list[Finding]:
         kernel,
         lambda: [memory(memory_at_hand()), disk(folder, shutil.disk_usage(existing(folder)).free)],
         lambda: writable(folder),
+        language_model,
         lambda: own_course(folder),
     ]
     if find_spec("course.hidden") is not None:
