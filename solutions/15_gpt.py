@@ -24,12 +24,14 @@
 # Call `hint("rms_norm")` if you are stuck.
 
 # %%
+import time
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
-from course.data import grammar, play, wordnet
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
+from course.data import grammar, language_model, play, wordnet
 
 # %% [markdown]
 # ## The whole picture
@@ -636,6 +638,144 @@ show.gpt.sampler(dictionary, next_token)
 rubric("gpt_question")
 
 # %% [markdown]
+# ## The finale: your code runs a real language model (about 10 minutes, nothing is graded)
+#
+# Your dictionary is small, and your code can do more. It holds every part of [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), which Hugging Face published in 2024.
+# That model read 2 trillion tokens and was then trained to answer questions. Your class loads it without a change.
+#
+# The weights are not part of the course. They are a download of 93 MB, under the licence Apache-2.0. Write `download=True` into the brackets of the next cell to get them, once. Your computer keeps them, and they take 0.6 GB of memory. On Kaggle, add the file that the cell names as an input.
+# You may also leave it. Then each cell below shows what we saw.
+
+# %%
+real = data.load_language_model()
+
+
+# %% [markdown]
+# One number differs. The model was trained with RoPE at a base of 100,000, and `blocks.rope`, which your code calls, takes 10,000. The class below changes that number and nothing else. (If your code has a `rope` of its own, give that one the base.)
+#
+# A chat is a text like any other. `real.chat(question)` puts your question between token 1, which begins a turn, and token 2, which ends one, and then begins the turn of the assistant. So the assistant is your `generate_text`, which goes on with such a text until it draws token 2. `ask` lets it write 40 tokens at most.
+
+
+# %%
+class Assistant(GPT):
+    """Your GPT, with the base of RoPE that these weights were trained with."""
+
+    base = 100_000
+
+    def forward(self, ids, cache=None):
+        with blocks.rope_base(self.base):
+            return super().forward(ids, cache)
+
+
+def ask(question, n=40, number=0, **how):
+    generator = torch.Generator().manual_seed(number)
+    return real.answer(generate_text(assistant, real.chat(question), n, generator, **how))
+
+
+if real is None:
+    print(language_model.seen("15_answer"))
+else:
+    assistant = real.fill(Assistant(49152, 576, 30, 9, 3, 1536))
+    print(real.decode(real.chat("What is the capital of France?")[0].tolist()))
+    print(ask("What is the capital of France?", n=20, temperature=0))
+
+# %% [markdown]
+# It knows things. Nobody told your code anything about France, so where is Paris? It is somewhere in the weights. Your formula counts as many of them as were published.
+
+# %%
+count = decoder_parameters(49152, 576, 30, 9, 3, 64, 1536, True, False, True)
+print(f"{count:,} parameters, and {2e12 / count:,.0f} tokens of text for each of them")
+
+# %% [markdown]
+# Here is one question at three temperatures. Do you remember what a blorbel is?
+
+# %%
+if real is None:
+    print(language_model.seen("15_temperatures"))
+else:
+    for temperature in (0, 0.7, 1.5):
+        print(f"{temperature}:", ask("What is a blorbel?", temperature=temperature), "\n")
+
+# %% [markdown]
+# Ours wrote *blerbel* at a temperature of 0. At 0.7 it made up a German word and a bear, and at 1.5 it fell apart. At no temperature did it say that it does not know the word.
+#
+# How much does your cache save? Without it, the model reads the whole chat again for each token.
+
+
+# %%
+def without_cache(ids, cache=None):
+    everything = ids if cache is None else torch.cat([cache, ids], dim=1)
+    return assistant(everything)[0], everything
+
+
+if real is None:
+    print(language_model.seen("15_cache"))
+else:
+    for name, model in (("with", assistant), ("without", without_cache)):
+        began = time.perf_counter()
+        generate_text(model, real.chat("Who are you?"), 20, torch.Generator(), temperature=0)
+        print(f"{20 / (time.perf_counter() - began):.1f} tokens a second {name} the cache")
+
+# %% [markdown]
+# Why a base of 100,000? Head width is 64, so RoPE has 32 pairs, and pair $i$ turns by $\text{base}^{-i/32}$ radians a token. This model reads up to 8,192 tokens. With a base of 10,000, 7 of the pairs turn less than once over that length, and with 100,000 there are 12.
+# Only a pair that has not come round yet tells far from near without doubt. So people raise the base when texts get longer. But the weights are made for one base. The next cell lets the model read your dictionary's model card with three of them, 40 tokens at a time behind the cache. What happens to the loss as the text goes on?
+
+
+# %%
+def nats(model, ids):
+    """The surprise of each token of one text, from the second on: ids (1, T) -> (T - 1,)."""
+    found, cache = [], None
+    with torch.no_grad():
+        for read, next_ids in zip(ids[:, :-1].split(40, 1), ids[:, 1:].split(40, 1)):
+            logits, cache = model(read, cache)
+            found.append(-logits.log_softmax(-1).gather(-1, next_ids[..., None]).flatten())
+    return torch.cat(found)
+
+
+if real is None:
+    print(language_model.seen("15_base"))
+else:
+    ids = torch.tensor([[0, *real.encode(wordnet.card())[:800]]])
+    print("nats a token, of the first 200, the second 200 and so on")
+    for assistant.base in (1_000, 10_000, 100_000):  # the right one is last, and stays
+        parts = nats(assistant, ids).split(200)
+        print(f"base {assistant.base:>7,}: ", "  ".join(f"{part.mean():5.2f}" for part in parts))
+
+# %% [markdown]
+# A base that is too small does little harm at first. Then far tokens begin to look like near ones. (The norms differ, too. This model was trained with an $\varepsilon$ of $10^{-5}$, and yours is $10^{-6}$. No logit moves by more than 0.05 for it.)
+#
+# And induction? Twenty random tokens, read twice in a row, make no sense. A model can do no better than guess at the first reading. At the second one it can look back. Token 0 begins the text, for both models.
+
+
+# %%
+def two_readings(model, vocab):
+    once = torch.randint(17, vocab, (1, 20), generator=torch.Generator().manual_seed(0))
+    found = nats(model, torch.cat([torch.zeros(1, 1, dtype=torch.long), once, once], dim=1))
+    return f"{found[:20].mean():.1f} nats a token, then {found[20:].mean():.1f}"
+
+
+if real is None:
+    print(language_model.seen("15_induction"))
+else:
+    print("dictionary:", two_readings(dictionary, 2048))
+    print("assistant: ", two_readings(assistant, 49152))
+
+# %% [markdown]
+# The dictionary never read a text in which looking back would have paid. The assistant read 2 trillion tokens, and names, quotations and lines of code come again in them. So it has learned the pair of heads that your play's model learned for surnames.
+#
+# Now ask it what you like, and also something that you know well. `print(language_model.card())` shows ten questions that we asked, with all answers.
+
+# %%
+if real is None:
+    print(language_model.seen("15_questions"))
+else:
+    for question in ("Why is the sky blue?", "What is 17 times 3?", "Who wrote Hamlet?"):
+        print(f"{question}\n{ask(question, temperature=0.2, top_p=0.9)}\n")
+
+# %% [markdown]
+# It is fluent, and often right about what many people wrote down. Elsewhere it is wrong without hesitation. Ours made Shakespeare a son of the Bard, in perfect English. Models with a thousand times as many parameters have the same parts. You wrote each of them, and you checked it.
+
+# %% [markdown]
 # ## What you built
 #
 # A GPT predicts the next token, and it writes by doing so again and again. Its layers are RMSNorm, grouped attention with RoPE and SwiGLU. A cache keeps keys and values, so each token is read once.
@@ -654,7 +794,6 @@ rubric("gpt_question")
 #
 # - **Another order.** Exchange two lines of `next_token`, so that top-p comes before the temperature. Read ten definitions of each kind. Can you tell them apart?
 # - **Without a cache.** Write 200 tokens with and without it, and measure the seconds. At which length does the cache pay?
-# - **Look for induction.** Give the dictionary twenty random tokens twice in a row. Is the second reading cheaper than the first? Ours costs 12.5 nats a token at first and 11.9 the second time, which is hardly induction. It never read a text in which looking back would have paid.
 # - **Start at 0.02.** Train the play from weights of standard deviation 0.02, as GPT-2 does, with `variant="small"`. What becomes of the surnames?
 # - **Read.** H. Touvron and others, [LLaMA](https://arxiv.org/abs/2302.13971) (2023), section 2.2, is this notebook's list of parts. J. Hoffmann and others, [Training compute-optimal large language models](https://arxiv.org/abs/2203.15556) (2022),
 #   fit the law with a second term for the data. A. Holtzman and others, [The curious case of neural text degeneration](https://arxiv.org/abs/1904.09751) (2020), invented top-p. C. Olsson and others,

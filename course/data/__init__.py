@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from datasets import Dataset, DatasetDict
 
-    from .language_model import LanguageModel
+    from .language_model.model import LanguageModel
 
 __all__ = ["CORPORA", "load", "load_language_model", "stream", "words_of"]
 

@@ -21,6 +21,7 @@ from . import fetch
 if TYPE_CHECKING:
     from .model import LanguageModel
 
+MODEL_CARD = Path(__file__).with_name("model_card.md")
 SEEN = Path(__file__).with_name("seen")
 CARD = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
 ABOUT = f"{fetch.WHEEL_SIZE / 1e6:.0f} MB, licence Apache-2.0, model card {CARD}"
@@ -70,3 +71,8 @@ def seen(name: str) -> str:
     if name not in texts:
         raise ValueError(f"nothing is kept of {name!r}; there are {', '.join(sorted(texts))}")
     return f"What we saw:\n\n{texts[name].read_text(encoding='utf-8').rstrip()}"
+
+
+def card() -> str:
+    """Return the course's model card, in Markdown."""
+    return MODEL_CARD.read_text(encoding="utf-8")

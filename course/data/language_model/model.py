@@ -71,3 +71,8 @@ class LanguageModel(Tokenizer):
         for role, text in said:
             ids += [self.begin, *self.encode(f"{role}\n{text}"), self.end, *self.encode("\n")]
         return torch.tensor([[*ids, self.begin, *self.encode("assistant\n")]])
+
+    def answer(self, tokens: Tensor) -> str:
+        """Return the text of the tokens (1, T) that a model wrote, up to the one that ends its turn."""
+        written: list[int] = tokens[0].tolist()
+        return self.decode(written[: written.index(self.end)] if self.end in written else written)

@@ -56,20 +56,21 @@ class Tokenizer:
     Attributes:
         tokens: what each token stands for, as bytes.
         merges: the pairs of pieces to merge, in order, as topic 13's `bpe_encode` takes them.
+        control: the tokens that stand for no text, by their names, such as `<|im_start|>`.
         begin: the token that begins a turn of a chat.
         end: the token that ends one.
     """
 
     def __init__(self, tokens: Sequence[str], merges: Iterable[str], types: Sequence[int]) -> None:
-        control = {number for number, kind in enumerate(types) if kind == CONTROL}
-        self.tokens = [w.encode() if n in control else _as_bytes(w) for n, w in enumerate(tokens)]
+        self.control = {tokens[number]: number for number, kind in enumerate(types) if kind == CONTROL}
+        self.tokens = [w.encode() if w in self.control else _as_bytes(w) for w in tokens]
         pairs = (merge.split(" ") for merge in merges)
         self.merges = [(_as_bytes(first), _as_bytes(second)) for first, second in pairs]
-        self.begin, self.end = tokens.index(BEGIN), tokens.index(END)
-        self._numbers = {piece: number for number, piece in enumerate(self.tokens) if number not in control}
+        self.begin, self.end = self.control[BEGIN], self.control[END]
+        of_text = set(range(len(tokens))) - set(self.control.values())
+        self._numbers = {self.tokens[number]: number for number in sorted(of_text)}
         self._ranks = {pair: rank for rank, pair in enumerate(self.merges)}
-        self._control = re.compile("(" + "|".join(re.escape(tokens[number]) for number in sorted(control)) + ")")
-        self._of_control = {tokens[number]: number for number in control}
+        self._names = re.compile("(" + "|".join(map(re.escape, self.control)) + ")")
         self._tokens_of = lru_cache(maxsize=100_000)(self._cut)
 
     def encode(self, text: str, control: bool = False) -> list[int]:
@@ -79,8 +80,8 @@ class Tokenizer:
         """
         if not control:
             return [token for word in smollm_words(text) for token in self._tokens_of(word)]
-        parts = self._control.split(text)
-        return [n for i, part in enumerate(parts) for n in ([self._of_control[part]] if i % 2 else self.encode(part))]
+        parts = self._names.split(text)  # text and names take turns
+        return [n for i, part in enumerate(parts) for n in ([self.control[part]] if i % 2 else self.encode(part))]
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Return the text of `tokens`. Incomplete characters become �."""

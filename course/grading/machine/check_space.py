@@ -1,4 +1,4 @@
-"""Check memory, disk and the folders that notebooks write to, for `course doctor`."""
+"""Check memory, disk, the folders that notebooks write to, and downloaded weights, for `course doctor`."""
 
 from __future__ import annotations
 
@@ -60,6 +60,20 @@ def writable(folder: Path) -> Iterator[Finding]:
         except OSError as error:
             kind: Kind = "wrong" if what == "folder" else "note"
             yield Finding(kind, what, f"{place} cannot be written ({error.strerror})", then)
+
+
+def language_model() -> Iterator[Finding]:
+    """Say whether the weights of `data.load_language_model()` are in the cache. No notebook needs them."""
+    from course.data.language_model import fetch
+
+    if fetch.is_kept():
+        yield Finding("fine", "weights", f"SmolLM2-135M-Instruct is in {fetch.kept().parent}")
+    elif fetch.kept().exists():
+        advice = "Run data.load_language_model(download=True) in a notebook"
+        yield Finding("note", "weights", f"{fetch.kept()} is damaged, and no notebook needs it", advice)
+    else:
+        said = "SmolLM2-135M-Instruct is not here, and no notebook needs it. data.load_language_model() tells more"
+        yield Finding("fine", "weights", said)
 
 
 def existing(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from course.grading.machine.check_grading import own_course, sandbox
 from course.grading.machine.check_jupyter import jupyter, kernel
 from course.grading.machine.check_packages import packages, python
-from course.grading.machine.check_space import disk, existing, memory, writable
+from course.grading.machine.check_space import disk, existing, language_model, memory, writable
 from course.grading.machine.check_torch import torch_works
 from course.grading.machine.check_user import home
 from course.grading.machine.finding import Finding
@@ -32,6 +32,7 @@ def examine(folder: Path) -> list[Finding]:
         kernel,
         lambda: [memory(memory_at_hand()), disk(folder, shutil.disk_usage(existing(folder)).free)],
         lambda: writable(folder),
+        language_model,
         lambda: own_course(folder),
     ]
     if find_spec("course.hidden") is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from course.data.language_model.tokenizer import Tokenizer, smollm_words
 from course.reference.tokens import bpe_encode
@@ -14,16 +15,23 @@ tokenizers = pytest.importorskip("tokenizers")
 OURS = Tokenizer(small.tokens(), (" ".join(pair) for pair in small.MERGES), [3] * 3 + [1] * 259)
 
 
-def theirs():
-    vocabulary = {token: number for number, token in enumerate(small.tokens())}
-    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=small.MERGES))
+def library_of(ours: Tokenizer):
+    """The same tokeniser in the library, by GPT-2's map of bytes to characters."""
+    shown = bytes_to_unicode()
+    written = [
+        token.decode() if number in ours.control.values() else "".join(shown[byte] for byte in token)
+        for number, token in enumerate(ours.tokens)
+    ]
+    merges = [tuple("".join(shown[byte] for byte in piece) for piece in pair) for pair in ours.merges]
+    numbers = {token: number for number, token in enumerate(written)}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=numbers, merges=merges))
     digits = tokenizers.pre_tokenizers.Digits(individual_digits=True)
     words = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([digits, words])
     return made
 
 
-THEIRS = theirs()
+THEIRS = library_of(OURS)
 TRICKY = st.text(st.sampled_from("the a'srldmv 12½Ⅷ٣一é́_.\n\t\x1c\x1d\x85\xa0\u3000👩\u200d"), max_size=30)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
+from course.data.language_model import fetch
 from course.grading.machine import check_space
 from course.grading.machine.finding import GIB
 from course.grading.machine.resources import memory_at_hand
@@ -54,3 +56,16 @@ def test_a_folder_that_may_not_be_looked_into(monkeypatch: pytest.MonkeyPatch, t
     assert check_space.existing(tmp_path / "theirs") == tmp_path
     (found,) = check_space.writable(tmp_path / "theirs")
     assert found.kind == "wrong" and found.what == "folder"
+
+
+def test_weights_are_downloaded_or_not_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
+    (found,) = check_space.language_model()
+    assert found.kind == "fine" and "not here, and no notebook needs it" in found.said
+    fetch.kept().write_bytes(b"GGUF and no more")
+    (found,) = check_space.language_model()
+    assert found.kind == "note" and "damaged" in found.said and "download=True" in found.advice
+    monkeypatch.setattr(fetch, "SIZE", 16)
+    monkeypatch.setattr(fetch, "SHA256", hashlib.sha256(b"GGUF and no more").hexdigest())
+    (found,) = check_space.language_model()
+    assert found.kind == "fine" and found.said == f"SmolLM2-135M-Instruct is in {tmp_path}"
