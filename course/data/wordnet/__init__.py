@@ -29,7 +29,7 @@ SIZES = {"vocab": 2048, "d_model": 160, "n_layers": 4, "n_heads": 4, "n_groups":
 END = 0
 """The token that ends every text, and also precedes its first token."""
 
-_CONTROL = {character: None for character in range(9)}
+_CONTROL = dict.fromkeys(range(9))
 """The characters up to 8, which are control characters. Their bytes are tokens with a meaning, `END` among them."""
 
 KINDS = (
