@@ -22,7 +22,6 @@
 from collections import Counter
 from itertools import pairwise
 from time import process_time
-from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -639,7 +638,7 @@ real = data.load_language_model()
 # %% [markdown]
 # Two things have to be settled first.
 #
-# **The words.** `words_of` is not this model's rule. `smollm_words` is. It keeps the *'t* of *don't* in one piece, and each digit is a word of its own. Your `bpe_encode` looks up the name `words_of` when it runs, so `patch` lets that name mean the model's rule for a moment.
+# **The words.** `words_of` is not this model's rule. `smollm_words` is. It keeps the *'t* of *don't* in one piece, and each digit is a word of its own. Your `bpe_encode` looks up the name `words_of` when it runs, so the cell below lets that name mean the model's rule for a moment.
 #
 # **The time.** You could try every merge on every word. With 300 merges this takes no time worth mentioning. With 48,900 it takes some hundredths of a second for each word. But most merges can never apply to a word, because the piece that a merge makes must stand in it. The word `␣hugs` has five bytes, so there are ten stretches of two bytes or more in it. Six of them are made by a merge.
 #
@@ -660,11 +659,15 @@ def merges_within(word, merges, places):
 
 def encode_as_smollm(text, merges):
     """The pieces of a text by your `bpe_encode`, with the model's words, each cut only once."""
+    global words_of
     places = {first + second: place for place, (first, second) in enumerate(merges)}
-    words, pieces = smollm_words(text), {}
-    with patch(f"{__name__}.words_of", smollm_words):
+    words, pieces, ours = smollm_words(text), {}, words_of
+    words_of = smollm_words
+    try:
         for word in set(words):
             pieces[word] = bpe_encode(word, merges_within(word, merges, places))
+    finally:
+        words_of = ours
     return [piece for word in words for piece in pieces[word]]
 
 
