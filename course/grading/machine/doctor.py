@@ -362,6 +362,20 @@ def _is_folder(place: Path) -> bool:
         return False
 
 
+def language_model() -> Iterator[Finding]:
+    """Say whether the weights of `data.load_language_model()` are in the cache. No notebook needs them."""
+    from course.data.language_model import fetch
+
+    if fetch.is_kept():
+        yield Finding("fine", "weights", f"SmolLM2-135M-Instruct is in {fetch.kept().parent}")
+    elif fetch.kept().exists():
+        advice = "Run data.load_language_model(download=True) in a notebook"
+        yield Finding("note", "weights", f"{fetch.kept()} is damaged, and no notebook needs it", advice)
+    else:
+        said = "SmolLM2-135M-Instruct is not here, and no notebook needs it. data.load_language_model() tells more"
+        yield Finding("fine", "weights", said)
+
+
 def own_course(folder: Path) -> Iterator[Finding]:
     """Check that `course.toml` can be read; yield nothing without one, or for the copy in a student edition."""
     from course.course import find_course
