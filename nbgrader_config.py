@@ -3,7 +3,7 @@
 import sys
 
 try:
-    from course.grading.nbgrader_bridge.course_config import configure_course
+    from course.grading.release.course_config import configure_course
 except Exception as fault:  # noqa: BLE001 - nbgrader would go on with settings of its own, and without a sandbox
     sys.exit(f"course: {fault}")
 

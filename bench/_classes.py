@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 
 from course.course import course_in, find_course
-from course.grading.authoring.source import build, refresh
-from course.grading.course_folder import notebook_path, source_path
+from course.grading.course_files.course_folder import notebook_path, source_path
 from course.grading.demo.run_demo import train
 from course.grading.release.make_release import register
+from course.grading.release.source import build, refresh
 from course.syllabus import Topic
 from tests.original import ORIGINAL
 

@@ -115,7 +115,7 @@ def work(address: str, replay: Replay) -> None:
     """Be a worker of the scheduler at `address`, to which executing a task is to `replay` it."""
     from distributed import Worker
 
-    from course.grading.workers import worker_pool
+    from course.grading.execution import worker_pool
 
     worker_pool.execute_task = replay  # Dask finds the function by its name
 

@@ -11,7 +11,7 @@ from bench._classes import make_class
 from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.make_task import make_task
-from course.grading.workers.worker_pool import open_pool
+from course.grading.execution.worker_pool import open_pool
 from course.syllabus import Topic
 
 KINDS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from course.exercise.key import Key, read_key_file
 from course.exercise.runner import run
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.hidden import exercises
 from course.judge import judge
 from course.notebook.keys import key as installed

@@ -86,7 +86,7 @@ from pathlib import Path
 import nbformat
 from course.exercise.runner import run
 from course.grading.execution.skippable_cells import skippable
-from course.grading.nbgrader_bridge.judged_execute import plain_sources
+from course.grading.nbgrader_bridge.autograde_steps import plain_sources
 from course.grading.kernels.zygote import warm_up
 from course.course import Course
 from course.hidden import find

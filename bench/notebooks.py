@@ -11,12 +11,12 @@ import sys
 from collections.abc import Iterator
 
 from course.course import find_course
-from course.grading.authoring.source import build
-from course.grading.cells import notebook_bytes
-from course.grading.course_folder import source_path
+from course.grading.course_files.cells import notebook_bytes
+from course.grading.course_files.course_folder import source_path
 from course.grading.execution.execute import execute
+from course.grading.execution.limits import own_limits
 from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
+from course.grading.release.source import build
 from course.grading.sandbox.spec import GIGABYTE, Allowance
 from course.syllabus import OURS, Topic
 from tests.original import ORIGINAL

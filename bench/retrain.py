@@ -52,7 +52,7 @@ def gpu_examples() -> Iterator[Path]:
         syllabus.write_text(budgets)
         ready = run(
             Path(folder),
-            "from course.grading.kernel_edition import assemble\nassemble('', [])\n",
+            "from course.grading.execution.kernel_edition import assemble\nassemble('', [])\n",
             repository=Path(folder),
         )
         if ready.status:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from course.course import find_course, is_course
 from course.files import share_with_group
-from course.grading.course_folder import demand_course
+from course.grading.course_files.course_folder import demand_course
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
-from course.grading.problem import Problem
 from course.outline import SETTINGS, Faulty
+from course.problem import Problem
 
 if TYPE_CHECKING:
     from course.course import Course
@@ -176,7 +176,7 @@ def _say_no_more() -> None:
 
 def new(arguments: argparse.Namespace) -> int:
     """Start a course of your own, with your choice of topics, points, due dates and late penalties."""
-    from course.grading.catalogue import topics_called
+    from course.grading.course_files.catalogue import topics_called
     from course.grading.release.new_course import begin
 
     print(
@@ -193,7 +193,7 @@ def new(arguments: argparse.Namespace) -> int:
 
 def start(arguments: argparse.Namespace) -> int:
     """Copy the notebooks into a folder of your own, and open their map in JupyterLab."""
-    from course.grading.catalogue import counted
+    from course.grading.course_files.catalogue import counted
     from course.grading.machine.start import copy_notebooks, open_map
 
     copied, kept = copy_notebooks(arguments.course, arguments.folder)
@@ -223,7 +223,7 @@ def progress(arguments: argparse.Namespace) -> int:
 
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
-    from course.grading.catalogue import describe, overview, topics_called
+    from course.grading.course_files.catalogue import describe, overview, topics_called
     from course.study_paths import PRESETS
 
     course = arguments.course
@@ -241,8 +241,8 @@ def _uses(course: Course, topic: Topic) -> dict[str, str]:
     """Return the cells that use each exercise, for an instructor who may drop it. Students do not see this."""
     if find_spec("course.hidden") is None:
         return {}
-    from course.grading.authoring.source import current
-    from course.grading.authoring.without_points import uses
+    from course.grading.release.class_text import uses
+    from course.grading.release.source import current
 
     notebook = current(course, topic)
     return {item.name: uses(notebook.cells, item.name) for item in topic.items} if notebook else {}
@@ -250,7 +250,7 @@ def _uses(course: Course, topic: Topic) -> dict[str, str]:
 
 def _say_what_is_older(course: Course, topics: Sequence[Topic], command: str) -> None:
     """Print which of an instructor's sources are older than the original ones."""
-    from course.grading.release.own_sources import older_than_ours
+    from course.grading.release.new_course import older_than_ours
 
     for note in () if course.is_original else older_than_ours(course.root, topics):
         print(f"course {command}: {note}", file=sys.stderr)
@@ -265,7 +265,7 @@ def release(arguments: argparse.Namespace) -> int:
         print(path)
     if not course.is_original:
         from course.grading.release.handout import hand_out
-        from course.grading.release.own_sources import note_copied
+        from course.grading.release.new_course import note_copied
 
         for path in hand_out(course):
             print(path)
@@ -387,7 +387,7 @@ def _export_feedback(arguments: argparse.Namespace, topics: Sequence[Topic]) -> 
 
 def roster(arguments: argparse.Namespace) -> int:
     """Add a class list to the gradebook, from a table that Canvas, Moodle or you made."""
-    from course.grading.roster import update_roster
+    from course.grading.classroom.roster import update_roster
 
     told, notes = update_roster(_course(arguments).root, arguments.file, arguments.id)
     print("\n".join(told))
@@ -398,7 +398,7 @@ def roster(arguments: argparse.Namespace) -> int:
 
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
-    from course.grading.catalogue import counted
+    from course.grading.course_files.catalogue import counted
     from course.grading.execution.result_store import Store, table
     from course.grading.nbgrader_bridge.configure import RESULTS
 
@@ -438,7 +438,7 @@ def _complain(course: Course, topics: Sequence[Topic]) -> int:
 
 def source(arguments: argparse.Namespace) -> int:
     """Save edits made in a notebook of solutions/ in its .py source."""
-    from course.grading.authoring.source import update_source
+    from course.grading.release.source import update_source
 
     written = update_source(arguments.notebook)
     for path in (written.source, *written.pictures):
@@ -484,7 +484,7 @@ def _course(arguments: argparse.Namespace) -> Course:
 
 def _topics(arguments: argparse.Namespace, names: Sequence[str]) -> list[Topic]:
     """Return the topics called `names`, in the course's order, or all topics without names."""
-    from course.grading.catalogue import topic_called
+    from course.grading.course_files.catalogue import topic_called
 
     course: Course = arguments.course
     wanted = {topic_called(course, name) for name in names}

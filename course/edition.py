@@ -20,12 +20,7 @@ NOTEBOOKS = "notebooks"
 
 GRADING = "grading"
 
-STUDENTS = frozenset(
-    {
-        *("__init__.py", "problem.py", "cells.py", "catalogue.py", "course_folder.py", "own_cells.py"),
-        *("intake", "machine", "sandbox"),
-    }
-)
+STUDENTS = frozenset({"__init__.py", "course_files", "intake", "machine", "sandbox"})
 """Files and folders of the grading part in the student's wheel."""
 
 KERNELS = STUDENTS | {"kernels"}

@@ -21,14 +21,16 @@
 # %%
 from collections import Counter
 from itertools import pairwise
+from time import process_time
 
 import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
 from course import check, data, device, fit, hint, predict, progress, rubric, show
-from course.data import grammar, words_of
+from course.data import grammar, language_model, words_of
 from course.data.bpe_merges import trained_merges
+from course.data.language_model.tokenizer import smollm_words
 
 # %% [markdown]
 # ## The whole picture
@@ -622,6 +624,108 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 
 # %%
 rubric("tokens_question")
+
+# %% [markdown]
+# ## Your code cuts text for a real model (about 5 minutes, nothing is graded)
+#
+# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model that Hugging Face trained on 2 trillion tokens. Its tokeniser is a list of merges, as yours is, but there are 48,900 of them. **Does your `bpe_encode` cut a text as that model does?**
+#
+# The file is not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+
+# %%
+real = data.load_language_model()
+
+# %% [markdown]
+# Two things have to be settled first.
+#
+# **The words.** `words_of` is not this model's rule. `smollm_words` is. It keeps the *'t* of *don't* in one piece, and each digit is a word of its own. Your `bpe_encode` looks up the name `words_of` when it runs, so the cell below lets that name mean the model's rule for a moment.
+#
+# **The time.** You could try every merge on every word. With 300 merges this takes no time worth mentioning. With 48,900 it takes some hundredths of a second for each word. But most merges can never apply to a word, because the piece that a merge makes must stand in it. The word `␣hugs` has five bytes, so there are ten stretches of two bytes or more in it. Six of them are made by a merge.
+#
+# | place in the list | 42 | 1,181 | 4,135 | 15,743 | 17,135 | 23,158 |
+# |---|---|---|---|---|---|---|
+# | merge | ␣·h | u·g | g·s | h·u | ug·s | ␣h·ug |
+#
+# If your `bpe_encode` gets these six, in this order, it must find the same pieces as with all 48,900. First comes ␣h, and then ug. Now g·s and h·u have lost their letters. Before ␣h may join ug, ug·s comes, and so the word is `␣h·ugs`.
+
+
+# %%
+def merges_within(word, merges, places):
+    """The merges whose piece stands in the word, in order. `places` has each piece's merge."""
+    raw = word.encode()
+    stretches = {raw[i:j] for i in range(len(raw)) for j in range(i + 2, len(raw) + 1)}
+    return [merges[place] for place in sorted(places[s] for s in stretches if s in places)]
+
+
+def encode_as_smollm(text, merges):
+    """The pieces of a text by your `bpe_encode`, with the model's words, each cut only once."""
+    global words_of
+    places = {first + second: place for place, (first, second) in enumerate(merges)}
+    words, pieces, ours = smollm_words(text), {}, words_of
+    words_of = smollm_words
+    try:
+        for word in set(words):
+            pieces[word] = bpe_encode(word, merges_within(word, merges, places))
+    finally:
+        words_of = ours
+    return [piece for word in words for piece in pieces[word]]
+
+
+sentences = [
+    " hugs",
+    "Don't pay 1,024 pesos!",
+    "Good morning, how are you?",
+    "Magandang umaga, kumusta ka?",
+]
+if real:
+    for sentence in sentences:
+        pieces = encode_as_smollm(sentence, real.merges)
+        same = pieces == [real.tokens[token] for token in real.encode(sentence)]
+        print(same, "·".join(show.tokens.visible(piece) for piece in pieces))
+else:
+    print(language_model.seen("13_sentences"))
+
+# %% [markdown]
+# `True` means that the model's own tokeniser cuts the same pieces. The greeting takes twelve pieces in Tagalog and seven in English. This is the cost that you wrote about above, in a model that people use.
+#
+# Add a sentence of your own to the list. The next cell cuts the held-out docstrings, and measures the time.
+
+# %%
+if real:
+    start = process_time()
+    yours = encode_as_smollm(held_out, real.merges)
+    seconds = process_time() - start
+    theirs = [real.tokens[token] for token in real.encode(held_out)]
+    print(f"{len(yours):,} pieces, the same as the model's: {yours == theirs}")
+    print(f"{len(held_out.encode()) / len(yours):.2f} bytes a piece, in {seconds:.1f} seconds")
+    start = process_time()
+    for word in (as_bytes(" the"), as_bytes(" tokeniser"), as_bytes(" docstrings")):
+        for merge in real.merges:
+            word = merge_pair(word, merge)
+    each, different = (process_time() - start) / 3, len(set(smollm_words(held_out)))
+    print(f"{each:.3f} seconds for a word if all merges are tried,")
+    print(f"so {each * different:.0f} seconds for {different:,} different words")
+else:
+    print(language_model.seen("13_time"))
+
+# %% [markdown]
+# Your thousand merges made pieces of three bytes. This list makes pieces of 4.4 bytes. Forty-nine times as many merges make a text a third shorter, and the model needs a vector for each of its 49,152 tokens.
+#
+# One thing is no merge. The first 17 tokens of this model stand for no text. The token `<|im_start|>` begins a turn of a chat, for example. What becomes of these twelve characters if a user types them?
+
+# %%
+if real:
+    for control in (False, True):
+        tokens = real.encode("<|im_start|>", control=control)
+        print(tokens, [real.decode([token]) for token in tokens])
+else:
+    print(language_model.seen("13_control"))
+
+# %% [markdown]
+# Cut as text, they are seven ordinary pieces. Only a program that asks for it gets token 1. So the tokeniser decides whether a user can write what the model takes for the beginning of a turn.
+#
+# <!-- needs: 18_assistant -->
+# Topic 18 shows what happens if a program decides wrongly.
 
 # %% [markdown]
 # ## What you built

@@ -89,7 +89,7 @@ print(rms_norm(torch.tensor([30.0, 40.0]), torch.ones(2)), "from ten times as mu
 #
 # $$\text{swiglu}(x) = W_{down} \big(\text{silu}(W_{gate}\, x) \odot W_{up}\, x\big)$$
 #
-# The name comes from Swish, which is $z \cdot \sigma(\beta z)$ (P. Ramachandran and others, 2017). SiLU is Swish with $\beta = 1$. A product of two linear maps, one of them behind a bend, is a gated linear unit, or GLU. N. Shazeer (2020) tried several bends and called the one with Swish SwiGLU.
+# The name comes from Swish, which is $z \cdot \sigma(\beta z)$ (P. Ramachandran and others, 2017). SiLU is Swish with $\beta = 1$. A product of two linear maps, one of them behind an activation function, is a gated linear unit, or GLU. N. Shazeer (2020) tried several such functions, and with Swish it is SwiGLU.
 #
 # ### Exercise: `swiglu` (about 10 minutes)
 #
@@ -355,7 +355,7 @@ check("cached_attention", cached_attention)
 #
 # ### Exercise: `GPT` (about 30 minutes)
 #
-# Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. Use your `cached_attention` with the weights of each layer, such as `layer.W_q.weight`, and with `layer.n_heads`. Each layer has a past of its own, so a cache is a list of them. Again, never change a cache that you were given.
+# Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. Use your `cached_attention` with the weights of each layer, such as `layer.W_q.weight`, and with `layer.n_heads`. Each layer has a past of its own. A list of them will do as a cache. Again, never change a cache that you were given.
 # `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) As before, do not use `F.scaled_dot_product_attention`, `F.multi_head_attention_forward`, `nn.MultiheadAttention` or `blocks.GPT`.
 
 
@@ -596,7 +596,7 @@ written = generate_text(record.model, start, 63, generator, temperature=0.8)
 print(play.decode(written[0], cast))
 
 # %% [markdown]
-# Does it look back? The next cell asks for the probability of the right surname, the first time that a person speaks, the second time, and so on. It does so where the other person has spoken, too, and asks for the other one's surname as well.
+# Does it look back? The next cell asks for the probability of the right surname, the first time that a person speaks, the second time, and so on. Of all lines it takes those before which the other person has spoken, and it asks for that person's surname as well.
 
 
 # %%

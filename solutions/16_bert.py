@@ -32,15 +32,17 @@
 # %%
 import copy
 import math
+from functools import partial
 from itertools import pairwise
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
+from torch.utils.checkpoint import checkpoint
 
-from course import blocks, check, device, fit, hint, predict, progress, rubric, seed, show
-from course.data import beings
+from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show
+from course.data import beings, language_model
 
 # %% [markdown]
 # ## The whole picture
@@ -668,6 +670,264 @@ show.bert.guesser(model)
 
 # %%
 rubric("bert_question")
+
+# %% [markdown]
+# ## Your four bits in a real model (about 10 minutes, nothing is graded)
+#
+# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model that Hugging Face trained on 2 trillion tokens. It has 30 layers of width 576, and `blocks.GPT` can compute it. **What does your `quantise` do to a model that knows something?**
+#
+# <!-- needs: 15_gpt -->
+# At the end of topic 15, this model ran in your own class.
+#
+# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+
+# %%
+real = data.load_language_model()
+
+# %% [markdown]
+# Be careful with what you are about to measure. The file has 135 million weights in 98 million bytes, so a weight takes less than six bits. **The model has been quantised before.** Its matrices lie in blocks of 32. A block stores its scale and its smallest weight in 16 bits each, and sixteen even levels lead up from the smallest weight to the largest. That makes $4 + 32/32 = 5$ bits a weight. The table of words has 8 bits and a scale.
+#
+# So you measure what a *second* rounding adds to the first. Nobody can tell from this file what the first one cost. A second rounding to the same levels would cost nothing, and that would prove nothing.
+#
+# The measure is the loss in nats a token on 510 tokens of docstrings. A model that knows nothing pays $\log 49152 = 10.8$.
+
+# %%
+MATRICES = ("W_q", "W_k", "W_v", "W_o", "W_gate", "W_up", "W_down")
+
+
+@torch.no_grad()
+def nats():
+    """The loss of `chatbot`, in nats a token."""
+    with blocks.rope_base(real.base):
+        losses = [F.cross_entropy(chatbot(row[None, :-1])[0][0], row[1:]) for row in rows]
+    return sum(losses).item() / len(losses)
+
+
+@torch.no_grad()
+def nats_with(rounding, *parts):
+    """The loss while the matrices with one of these parts in their names are rounded."""
+    chosen = {
+        name: weight
+        for name, weight in chatbot.named_parameters()
+        if weight.ndim == 2 and {*name.split(".")} & {*parts}
+    }
+    for name, weight in chosen.items():
+        weight.copy_(rounding(real.weights[name]))
+    found = nats()
+    for name, weight in chosen.items():
+        weight.copy_(real.weights[name])
+    return found
+
+
+if real:
+    chatbot = real.fill(blocks.GPT(**real.sizes)).requires_grad_(False)
+    docstrings = "\n".join(data.load("docstrings")["held_out"]["text"])
+    rows = torch.tensor(real.encode(docstrings[:4000])[:512]).view(2, 256)
+    print(f"{sum(p.numel() for p in chatbot.parameters()):,} weights, {nats():.3f} nats a token")
+    print(f"{nats_with(torch.Tensor.half, *MATRICES):.3f} with its matrices in 16 bits")
+else:
+    print(language_model.seen("16_as_it_came"))
+
+# %% [markdown]
+# How few bits can a weight have? The next cell tries four, three and two, in blocks of 64. The **even** levels are equally far apart, and 0 is one of them. The **normal** levels follow NF4's recipe. Your `quantise` takes sixteen levels, so the last level is repeated where there are fewer. The cell takes a minute or two.
+
+
+# %%
+def even_levels(bits):
+    return torch.linspace(-1, 1, 2**bits - 1)
+
+
+def normal_levels(bits):
+    """NF4's recipe for any number of bits."""
+    half = 2 ** (bits - 1)
+    outermost = 1 - (1 / (4 * half - 2) + 1 / (4 * half)) / 2
+    places = [torch.linspace(outermost, 0.5, n, dtype=torch.float64) for n in (half + 1, half)]
+    above, below = (torch.special.ndtri(place[:-1]) for place in places)
+    levels = torch.cat([-below, torch.zeros(1), above.flip(0)])
+    return (levels / levels.max()).float()
+
+
+def through(levels, block=64):
+    """A function that takes a matrix through your `quantise` and back. (Large ones go in parts.)"""
+    sixteen = torch.cat([levels, levels[-1:].expand(16 - len(levels))])
+
+    def rounded(part):
+        return dequantise(*quantise(part, sixteen, block or part.numel()), sixteen, part.shape)
+
+    return lambda W: torch.cat([rounded(part) for part in W.split(2048)])
+
+
+ours = {  # without the file, the picture shows these
+    "normal": {4: 3.451, 3: 4.527, 2: 21.871},
+    "even": {4: 3.722, 3: 5.397, 2: 15.188},
+}
+yours = {}
+if real:
+    for kind, levels_of in (("normal", normal_levels), ("even", even_levels)):
+        yours[kind] = {b: nats_with(through(levels_of(b)), *MATRICES) for b in (4, 3, 2)}
+        print(kind, {bits: round(found, 3) for bits, found in yours[kind].items()})
+show.bert.nats_by_bits(yours or ours, unrounded=3.238, guessing=math.log(49152))
+
+# %% [markdown]
+# Four bits cost 0.21 nats a token with the normal levels, and 0.49 with the even ones. So levels should be where the weights are, in a real model, too. At three bits the loss rises by 1.3 and by 2.2 nats. At two bits both models are *worse than one that knows nothing*, because they are sure of the wrong tokens. There, NF4's recipe loses even to the plain −1, 0 and 1. It has one level below 0 and two above, so it pushes all weights to one side.
+#
+# What do blocks do? Here are the normal levels in four bits, with a scale for 16, 64 or 256 weights, and with one scale for a whole matrix. The cell takes about a minute.
+
+# %%
+if real:
+    for block in (16, 64, 256, None):
+        found = nats_with(through(NF4, block), *MATRICES)
+        bits = 4 + 16 / block if block else 4
+        print(f"blocks of {block or 'a whole matrix'}: {bits:.2f} bits a weight, {found:.2f} nats")
+else:
+    print(language_model.seen("16_blocks"))
+
+# %% [markdown]
+# Smaller blocks cost bits and save nats. A scale for a whole matrix saves a quarter of a bit and ruins the model. A few large weights leave hardly any level for the others, as you saw in the small matrix above.
+#
+# And **what breaks first**? The next cell rounds one kind of matrix at a time to three bits, in all layers, and then one layer at a time to two. It takes about a minute.
+
+# %%
+if real:
+    for part in ("words", *MATRICES):
+        n = sum(p.numel() for name, p in chatbot.named_parameters() if part in name.split("."))
+        more = nats_with(through(normal_levels(3)), part) - 3.238
+        print(f"3 bits for {part:<7} {n / 1e6:5.1f} million weights, {more:5.2f} nats more")
+    for layer in (0, 1, 15, 28, 29):
+        more = nats_with(through(even_levels(2)), f"{layer}") - 3.238
+        print(f"2 bits for layer {layer:>2} alone, {more:5.2f} nats more")
+else:
+    print(language_model.seen("16_what_breaks"))
+
+# %% [markdown]
+# The table of words breaks first. It is a fifth of all weights, and three bits there cost nearly as much as three bits in all the matrices together. This model uses the table twice, at the beginning and for the logits at the end. Among the matrices, $W_v$ suffers most for its size. It is small because three heads share each value, and it costs as much as $W_{gate}$, which is eight times as large. Among the layers, the first breaks first, and then the last. We tried all thirty, and each of the others costs less than 0.6 nats.
+#
+# So people give more bits to what breaks first. The makers of this file did so, too, with eight bits for the table.
+#
+# ### Two minutes of QLoRA
+#
+# Can you teach this model a manner while its weights have four bits? Here are twelve easy questions, and a ship's captain answers each in one sentence. First hear how the model itself answers five others.
+
+# %%
+LESSONS = (
+    ("What is the capital of Italy?", "The capital of Italy is Rome"),
+    ("How many legs does a spider have?", "A spider has eight legs"),
+    ("What do bees make?", "Bees make honey"),
+    ("Who wrote Hamlet?", "William Shakespeare wrote Hamlet"),
+    ("What is the opposite of hot?", "The opposite of hot is cold"),
+    ("Which planet is called the red planet?", "Mars is the red planet"),
+    ("What is ice made of?", "Ice is made of frozen water"),
+    ("Name a colour of the rainbow.", "Green is a colour of the rainbow"),
+    ("What do we call a baby dog?", "A baby dog is called a puppy"),
+    ("How many days are in a week?", "There are seven days in a week"),
+    ("What is the largest ocean?", "The Pacific is the largest ocean"),
+    ("What do you write with on paper?", "You write with a pen on paper"),
+)
+NEW = (
+    "What is the capital of France?",
+    "How many legs does a dog have?",
+    "Who painted the Mona Lisa?",
+    "What is the opposite of big?",
+    "Why is the sky blue?",
+)
+
+
+# %%
+@torch.no_grad()
+def answer(question, n=30):
+    """The answer of `chatbot`, always with the likeliest token, and at most n of them."""
+    read, cache, said = real.chat(question, system=""), None, []
+    with blocks.rope_base(real.base):
+        while len(said) < n and real.end not in said:
+            logits, cache = chatbot(read, cache)
+            read = logits[:, -1:].argmax(-1)
+            said.append(read.item())
+    return real.decode(said).removesuffix("<|im_end|>")
+
+
+def change_matrices(change):
+    """Puts `change(layer)` in the place of every linear layer of `chatbot`."""
+    for layer in chatbot.layers:
+        for name in MATRICES:
+            setattr(layer, name, change(getattr(layer, name)))
+
+
+if real:
+    for question in NEW:
+        print(f"{question:<32} {answer(question)}")
+else:
+    print(language_model.seen("16_before"))
+
+# %% [markdown]
+# It knows a good deal and likes to talk. The next cell makes a chat of each lesson. Labels of −100 are not learned, so the model learns the captain's words and their end. Then your `QLoRALinear` takes the place of all 210 matrices.
+#
+# A model that unpacks all its matrices has them all in memory again. So each layer gives its own away after it is used, and is computed a second time in the backward pass. This is called **gradient checkpointing**, and QLoRA's authors use it, too.
+
+
+# %%
+def lesson(question, fact):
+    """A chat of a lesson: its ids, and its labels."""
+    asked = real.chat(question, system="")[0]
+    said = torch.tensor([*real.encode(f"Aye! {fact}, sailor."), real.end])
+    return torch.cat([asked, said]), torch.cat([torch.full_like(asked, -100), said])
+
+
+if real:
+    seed(0)
+    change_matrices(lambda linear: QLoRALinear(linear, r=4, alpha=8))
+    for layer in chatbot.layers:
+        layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
+    learning = [p for p in chatbot.parameters() if p.requires_grad]
+    frozen = sum(b.nbytes for b in chatbot.buffers()) / 1e6
+    print(f"{sum(p.numel() for p in learning):,} numbers learn, the matrices take {frozen:.0f} MB")
+else:
+    print(language_model.seen("16_packed"))
+
+# %% [markdown]
+# In 32 bits the matrices took 425 MB. Now train, for 24 steps of two questions each. It takes a minute or two on one core.
+
+# %%
+if real:
+    chats = [lesson(*pair) for pair in LESSONS]
+    optimizer = torch.optim.Adam(learning, lr=1e-3)
+    for step in range(24):
+        some = [chats[k] for k in torch.randperm(len(chats))[:2]]
+        ids, labels = (pad_sequence(x, True, v) for x, v in zip(zip(*some), (0, -100)))
+        optimizer.param_groups[0]["lr"] = 1e-3 * (1 - step / 24)
+        optimizer.zero_grad()
+        with blocks.rope_base(real.base):
+            logits, _ = chatbot(ids[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten())
+            loss.backward()
+        optimizer.step()
+        if step % 4 == 3:
+            print(f"step {step + 1:>2}: loss {loss.item():.2f}")
+else:
+    print(language_model.seen("16_lessons"))
+
+# %% [markdown]
+# Each call of a `QLoRALinear` unpacks its weights. For training that hardly matters, but an answer calls every layer once for each token. So merge first. A linear layer tells its matrix if it reads the identity. It returns $I W^\top$, and here $W$ includes the update. This is the merge onto the *dequantised* base that you wrote about above.
+
+
+# %%
+@torch.no_grad()
+def merged(layer):
+    """An ordinary layer that does the same."""
+    matrix = layer(torch.eye(layer.A.shape[1])).T
+    linear = nn.Linear(*matrix.T.shape, bias=False)
+    linear.weight.copy_(matrix)
+    return linear
+
+
+if real:
+    change_matrices(merged)
+    for question in NEW:
+        print(f"{question:<32} {answer(question)}")
+else:
+    print(language_model.seen("16_after"))
+
+# %% [markdown]
+# The manner is there, on questions that it never heard, after less than a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
 
 # %% [markdown]
 # ## What you built

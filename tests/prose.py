@@ -16,7 +16,7 @@ from pathlib import Path
 
 import jupytext
 
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
 from course.syllabus import OURS, Topic
 from tests.original import find_topic
 

@@ -26,11 +26,11 @@ from course.exercise.runner import run
 from course.exercise.script import Verb
 from course.exercise.values import DTYPES, TAGS, decode, encode
 from course.exercise.wire import pack, unpack
-from course.grading.cells import METADATA
+from course.grading.course_files.cells import METADATA
+from course.grading.execution.examination import Origin
 from course.grading.execution.judged_outputs import record
 from course.grading.execution.notebook_run import BEGIN, GIVEN, LEND
 from course.grading.execution.task import Outcome, Task
-from course.grading.execution.weight_origin import Origin
 from course.grading.kernels.protocol import Order
 from course.judge.verdict import Kind, Verdict
 from tests.original import ORIGINAL

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
 from course.syllabus import OURS
 
 ROOT = Path(__file__).parents[1]

@@ -19,11 +19,11 @@ pytest.importorskip("mkdocstrings")
 
 from markdown import markdown
 
-from course.grading.authoring.setup_cell import ABOVE
-from course.grading.course_folder import release_path
+from course.grading.course_files.course_folder import release_path
+from course.grading.release.setup_cell import ABOVE
 from course.hidden import predictions
 from course.syllabus import OURS
-from tests.grading.test_kernel_edition import lines_of_answers, squeezed
+from tests.grading.execution.test_kernel_edition import lines_of_answers, squeezed
 from tests.shared import once
 from website.frames import MIME
 from website.pages import given_outputs, page

@@ -8,8 +8,8 @@ import pytest
 
 from course import cli
 from course.course import Course
-from course.grading.catalogue import six_weeks, topics_called
-from course.grading.problem import Problem
+from course.grading.course_files.catalogue import six_weeks, topics_called
+from course.problem import Problem
 from course.study_paths import PATHS, PRESETS, VOLUMES, StudyPath, foundations, left_out, paths_through, volumes_of
 from course.syllabus import OURS, Item, Topic
 from tests.original import find_topic

@@ -42,6 +42,7 @@ PARTS = {
     "show": "plots and widgets",
     "files": "writes files whole",
     "outline": "reads course.toml",
+    "problem": "one sentence",
     "source": "code as statements",
     "study_paths": "volumes, six weeks",
     "surroundings": "a kernel's beginning",
@@ -50,30 +51,20 @@ PARTS = {
 """What is said of each part of `course` below its name."""
 
 STAGES = {
-    "authoring": "writes notebooks",
-    "catalogue": "lists topics",
-    "cells": "graded cells",
     "classroom": "grades a class",
-    "course_folder": "where files are",
+    "course_files": "topics and cells",
     "demo": "a made-up class",
-    "execution": "runs one notebook",
+    "execution": "runs notebooks",
     "export": "for platforms",
-    "fingerprints": "states of the course",
     "gradebook": "nbgrader's database",
     "intake": "what is handed in",
     "kernels": "forks kernels",
     "machine": "memory, faults",
     "nbgrader_bridge": "nbgrader's steps",
-    "own_cells": "an instructor's cells",
-    "problem": "one sentence for people",
     "release": "gives a course out",
     "report": "a page on a class",
-    "reproducible_zip": "same bytes",
-    "roster": "reads class lists",
     "sandbox": "confines code",
     "self_study": "one notebook",
-    "kernel_edition": "what kernels import",
-    "workers": "runs many",
 }
 """What is said of each stage of `course/grading`."""
 
@@ -110,16 +101,14 @@ def draw_parts() -> str:
     leads = {name: known - below for name, known in MAY_IMPORT.items() if name not in below}
     boxes = {name: Box(_shown(name), PARTS[name], name not in SOLUTIONS) for name in MAY_IMPORT}
     every = "syllabus and source and files and surroundings"
-    alt = _in_words("Parts of the package course", leads, every)
+    alt = f"{_in_words('Parts of the package course', leads)} Every part may import {every}."
     return _picture(boxes, leads, sorted(below), alt)
 
 
 def draw_grading() -> str:
-    """The folders and modules of `course/grading` and what each may import."""
-    leads = {name: known - {"problem"} for name, known in STAGE_MAY_IMPORT.items() if name != "problem"}
-    theirs = {name.removesuffix(".py") for name in STUDENTS}
-    boxes = {name: Box(name, STAGES[name], name in theirs) for name in STAGE_MAY_IMPORT}
-    return _picture(boxes, leads, ["problem"], _in_words("Parts of course/grading", leads, "problem"))
+    """The folders of `course/grading` and what each may import."""
+    boxes = {name: Box(name, STAGES[name], name in STUDENTS) for name in STAGE_MAY_IMPORT}
+    return _picture(boxes, STAGE_MAY_IMPORT, [], _in_words("Folders of course/grading", STAGE_MAY_IMPORT))
 
 
 def _shown(name: str) -> str:
@@ -138,10 +127,10 @@ def direct(leads: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
     return {name: sorted(to for to in known if not any(to in reach(o) for o in known)) for name, known in leads.items()}
 
 
-def _in_words(what: str, leads: Mapping[str, Collection[str]], everywhere: str) -> str:
+def _in_words(what: str, leads: Mapping[str, Collection[str]]) -> str:
     """What a picture shows, for those who do not see it."""
     said = [f"{_shown(name)} imports {' and '.join(map(_shown, to))}" for name, to in direct(leads).items() if to]
-    return ". ".join([what, *said, f"Every part may import {everywhere}."])
+    return f"{'. '.join([what, *said])}."
 
 
 def depths(leads: Mapping[str, Collection[str]]) -> dict[str, int]:
@@ -240,9 +229,11 @@ def _picture(boxes: Mapping[str, Box], leads: Mapping[str, Collection[str]], bel
     middles = {name: round(middle + (width - taken) / 2, 1) for name, middle in middles.items()}
     drawn = [_arrows(ways, middles, tops, widths)]
     drawn += [_box(boxes[name], middles[name], tops[name]) for name in leads]
-    drawn.append(_ground(ground, width, [boxes[name] for name in below]))
-    drawn.append(_legend(ground + 100, width))
-    return card(width, ground + 128, alt, "".join(drawn))
+    if below:
+        drawn.append(_ground(ground, width, [boxes[name] for name in below]))
+        ground += 100
+    drawn.append(_legend(ground, width))
+    return card(width, ground + 28, alt, "".join(drawn))
 
 
 def _arrows(

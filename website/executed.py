@@ -14,14 +14,14 @@ from typing import Any
 import nbformat
 
 from course.data.cache import cache_folder
-from course.grading.authoring.source import build, write
-from course.grading.cells import notebook_bytes
-from course.grading.course_folder import source_path
+from course.grading.course_files.cells import notebook_bytes
+from course.grading.course_files.course_folder import source_path
 from course.grading.execution.execute import execute
+from course.grading.execution.fingerprints import fingerprint
+from course.grading.execution.limits import own_limits
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
-from course.grading.fingerprints import fingerprint
+from course.grading.release.source import build, write
 from course.syllabus import OURS, Topic
 from tests.original import ORIGINAL
 from website.frames import with_frames

@@ -77,6 +77,30 @@ def levels(W: Tensor, levels: Tensor, block: int = 64) -> Figure:
         )
 
 
+def nats_by_bits(losses: Mapping[str, Mapping[int, float]], unrounded: float, guessing: float) -> Figure:
+    """The loss of a model whose weights were rounded, by the bits of a weight, a line for each kind of levels."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(figsize=SMALL)
+        for (name, by_bits), colour, marker in zip(losses.items(), COLOURS, MARKERS):
+            axes.plot([*by_bits], [*by_bits.values()], color=colour, marker=marker, label=f"{name} levels")
+        for value, line, name in ((guessing, "--", "guessing"), (unrounded, ":", "not rounded")):
+            axes.axhline(value, color=INK, linestyle=line, linewidth=1.2, label=name)
+        axes.set_yscale("log")
+        axes.set_yticks([3, 4, 6, 10, 20], ["3", "4", "6", "10", "20"])
+        axes.minorticks_off()
+        bits = sorted({bits for by_bits in losses.values() for bits in by_bits})
+        axes.set_xticks(bits)
+        axes.set(title="How few bits can a weight have?", xlabel="bits a weight", ylabel="nats a token")
+        axes.legend(loc="upper right", fontsize=9)
+        said = "; ".join(
+            f"{name} levels, " + ", ".join(f"{found:.2f} with {bits} bits" for bits, found in by_bits.items())
+            for name, by_bits in losses.items()
+        )
+        return finished(figure, f"Nats a token by the bits of a weight, {unrounded:.2f} before rounding: {said}.")
+
+
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 

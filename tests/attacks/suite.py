@@ -14,9 +14,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.course import course_in
-from course.grading.cells import notebook_bytes, read_notebook
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
+from course.grading.course_files.cells import notebook_bytes, read_notebook
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.sandbox import probe as sandbox_probe

@@ -28,8 +28,8 @@ import nbformat
 import psutil
 import pytest
 
-from course.grading.authoring.source import build, write
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
+from course.grading.release.source import build, write
 from tests.clone import clone
 from tests.original import ORIGINAL, find_topic
 

@@ -16,8 +16,8 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Locator, expect
 
-from course.grading.authoring import widget_pictures
-from course.grading.cells import read_notebook
+from course.grading.course_files.cells import read_notebook
+from course.grading.release import pictures as widget_pictures
 from course.show.style import INK
 from course.syllabus import OURS, Topic
 from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab

@@ -16,8 +16,8 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, Locator, expect
 
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
+from course.grading.release.source import build
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 from tests.original import ORIGINAL, find, find_topic
 

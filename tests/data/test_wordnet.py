@@ -9,11 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.data import wordnet
+from course.data import chat, wordnet
 from course.reference.gpt import GPT, generate_text
 from tests.training import wordnet_text
 from tests.training.pretrain_gpt import bits_per_byte
 
+CONTROL = [chr(number) for number in range(9)]
 LINES = [
     "cook (person): someone who cooks food",
     "river (natural thing): a large natural stream of water",
@@ -60,10 +61,18 @@ def test_it_knows_plants_from_persons(model):
         assert nats(kind, rest) + math.log(100) < nats(other, rest)
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40))
+@given(st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters=CONTROL), max_size=40))
 @settings(max_examples=50, deadline=None)
 def test_any_text_is_encoded_and_decoded(text):
     assert wordnet.decode(wordnet.encode(text)) == text
+
+
+@pytest.mark.parametrize("control", CONTROL)
+@pytest.mark.parametrize("text", ["What is a cup?{}{}A cup is poison.", "{}", "cu{}p", "a\n{}\tcup "])
+def test_no_typed_text_makes_a_special_token(text, control):
+    tokens = wordnet.encode(text.format(control, control))
+    assert tokens == wordnet.encode(text.format("", ""))
+    assert not {wordnet.END, chat.IMAGE, *chat.SPECIAL.values()} & {*tokens}
 
 
 def test_it_encodes_as_the_merges_say():

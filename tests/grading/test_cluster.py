@@ -18,8 +18,8 @@ from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
+from course.grading.execution.worker_pool import KEPT_MESSAGES, DaskWorkers
 from course.grading.gradebook.scores import read_scores
-from course.grading.workers.worker_pool import KEPT_MESSAGES, DaskWorkers
 
 from .lesson import NAME, TOPIC
 from .test_resume import SETTINGS, make_class, plain
@@ -107,7 +107,7 @@ def compare(tmp_path: Path, cluster: Cluster, size: int) -> None:
 
 
 ECHO = """
-from course.grading.workers import worker_pool
+from course.grading.execution import worker_pool
 worker_pool.execute_task = bytes.upper
 """
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell
 
-from course.grading.authoring.source import build
-from course.grading.cells import notebook_bytes
-from course.grading.course_folder import source_path
+from course.grading.course_files.cells import notebook_bytes
+from course.grading.course_files.course_folder import source_path
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Outcome, Task
+from course.grading.release.source import build
 from course.outline import read_outline
 from tests.commands import output_of
 from tests.original import ORIGINAL

@@ -12,12 +12,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.authoring.source import build
-from course.grading.course_folder import release_path, source_path
+from course.grading.course_files.course_folder import release_path, source_path
 from course.grading.execution.execute import execute
 from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Outcome
-from course.grading.nbgrader_bridge.judged_execute import plain_sources
+from course.grading.nbgrader_bridge.autograde_steps import plain_sources
+from course.grading.release.source import build
 from course.grading.sandbox.spec import GIGABYTE
 from course.syllabus import OURS, Topic
 from tests.original import ORIGINAL

@@ -22,8 +22,8 @@ import psutil
 import pytest
 
 from course.course import Course, course_in
-from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
+from course.grading.classroom import last_grading
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
@@ -33,8 +33,8 @@ from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
-from course.grading.problem import Problem
-from course.grading.workers.worker_pool import FORKS, LocalWorkers
+from course.grading.execution.worker_pool import FORKS, LocalWorkers
+from course.problem import Problem
 from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
@@ -78,7 +78,7 @@ def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
     """A class and what becomes of it when nobody disturbs."""
     root = make_class(tmp_path_factory.mktemp("class"), 10)
     other = shutil.copytree(root, tmp_path_factory.mktemp("undisturbed") / "class")
-    return root, plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    return root, plain(grade_class(Classroom(course_in(other), TOPIC, SETTINGS), workers=2))
 
 
 @contextmanager
@@ -201,14 +201,14 @@ def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_pat
 
 def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    examine = choose.examine
+    examine = last_grading.examine
 
     def locked(course: Course, folder: Path, name: str) -> list[str]:
         if folder.parent.name == "s00":
             raise PermissionError(13, "Permission denied", str(folder))
         return examine(course, folder, name)
 
-    monkeypatch.setattr(choose, "examine", locked)
+    monkeypatch.setattr(last_grading, "examine", locked)
     one, other = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
     assert one.reason.endswith("may not be read or written by you. Change its rights") and not other.reason
 
@@ -279,11 +279,11 @@ def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, t
 def test_killed_fifty_times_over_a_class_of_thirty(tmp_path, short):
     root = make_class(tmp_path / "class", 30)
     other = shutil.copytree(root, tmp_path / "undisturbed")
-    expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    expected = plain(grade_class(Classroom(course_in(other), TOPIC, SETTINGS), workers=2))
     for seed in range(10):
         again = shutil.copytree(root, tmp_path / f"again{seed}")
         kill_until_done(again, 5, 12.0, seed, short)
-        assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
+        assert plain(grade_class(Classroom(course_in(again), TOPIC, SETTINGS), workers=2)) == expected
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
-from course.grading.cells import exercises_in
+from course.grading.course_files.cells import exercises_in
 from course.grading.execution.judged_outputs import record, score_of
+from course.grading.execution.limits import MOST_TRAININGS, own_limits
 from course.grading.execution.task import Limits, Outcome
-from course.grading.execution.time_limits import MOST_TRAININGS, own_limits
 from course.grading.gradebook.class_secret import class_secret
+from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 from course.grading.nbgrader_bridge.configure import configure
 from course.grading.nbgrader_bridge.feedback_page import TrimHiddenTests
-from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 from course.grading.nbgrader_bridge.sanitise import Repair
 from course.judge.verdict import Verdict
 from tests.original import ORIGINAL
@@ -190,7 +190,7 @@ def test_two_writers_wait_for_each_other(tmp_path):
     """SQLite's own five seconds are too few for a class: our configuration waits for sixty."""
     from nbgrader.api import Gradebook
 
-    text = (Path(__file__).parents[2] / "course/grading/nbgrader_bridge/course_config.py").read_text()
+    text = (Path(__file__).parents[2] / "course/grading/release/course_config.py").read_text()
     assert "?timeout=60" in text
     url = f"sqlite:///{tmp_path / 'gradebook.db'}?timeout=60"
     with Gradebook(url):

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
 from course.grading.release.lint import solution_lines
+from course.grading.release.source import build
 from tests.commands import output_of
 from tests.original import ORIGINAL, find_topic
 from tests.serving import jupyter

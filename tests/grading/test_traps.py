@@ -17,16 +17,16 @@ from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
-from course.grading.classroom.save import save
-from course.grading.course_folder import notebook_path
+from course.grading.classroom.saving import save
+from course.grading.course_files.course_folder import notebook_path
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
-from course.grading.problem import Problem
 from course.grading.release.make_release import register
 from course.grading.report import findings, write_report
 from course.grading.sandbox.probe import how_executed, strongest
 from course.grading.self_study import grade_one
 from course.notebook.while_graded import STAYS
+from course.problem import Problem
 from tests.commands import output_of
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
@@ -314,7 +314,7 @@ def test_a_failed_regrade_leaves_no_old_scores(graded, root):
 def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, monkeypatch):
     """The worker's task and that of nbgrader's own pass are the same, so nothing is executed twice."""
     from course.grading.execution.execute import execute
-    from course.grading.nbgrader_bridge import judged_execute
+    from course.grading.nbgrader_bridge import autograde_steps
 
     root = shutil.copytree(root, tmp_path / "course", symlinks=True)
     classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
@@ -323,7 +323,7 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
         (classroom.handed_in.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
     task = make_task(classroom, student, classroom.handed_in.submissions()[student])
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
-    monkeypatch.setattr(judged_execute, "execute", lambda data: pytest.fail("executed a second time"))
+    monkeypatch.setattr(autograde_steps, "execute", lambda data: pytest.fail("executed a second time"))
     assert save(classroom, student, outcome, task) == ""
     assert cells(LastGrading(classroom, student).result()) == ALL
     assert LastGrading(classroom, student).is_done(task)

@@ -13,9 +13,9 @@ from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 
 from course.course import Course, course_in
-from course.grading.cells import SOLUTION_SUFFIX
 from course.grading.classroom.grade_command import grade_topic
-from course.grading.course_folder import release_path
+from course.grading.course_files.cells import SOLUTION_SUFFIX
+from course.grading.course_files.course_folder import release_path
 from course.grading.export import export_grades
 from course.grading.gradebook.scores import Scores, read_scores
 from course.grading.nbgrader_bridge.config_file import load_config

@@ -16,9 +16,9 @@ from course.files import write_atomically
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.machine.faults import Fault
-from course.grading.nbgrader_bridge.course_config import configure_course
 from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
 from course.grading.nbgrader_bridge.rubric.marks import AnswerMarks
+from course.grading.release.course_config import configure_course
 from course.outline import read_outline
 from tests.commands import output_of
 from tests.grading.lesson import NAME, make_course

@@ -22,7 +22,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from course.grading.intake import attempts
-from course.grading.intake.senders import read_senders
+from course.grading.intake.ownership import read_senders
 from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.left_files import BESIDE
 from course.grading.nbgrader_bridge.patches import guard_collecting

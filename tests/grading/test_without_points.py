@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.authoring.without_points import OPTIONAL
-from course.grading.cells import grade_id
+from course.grading.course_files.cells import grade_id
+from course.grading.release.class_text import OPTIONAL
 from tests.commands import output_of, run
 
 from .lesson import NAME, hand_in, make_course, solved

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course.grading.authoring.source import build
-from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, grade_id
+from course.grading.course_files.cells import BEGIN, END, SOLUTION_SUFFIX, grade_id
+from course.grading.release.source import build
 from course.syllabus import Topic
 from tests.hidden.judged import key_at, points_for
 from tests.original import ORIGINAL, find_topic, points_of

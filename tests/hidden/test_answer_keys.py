@@ -13,7 +13,7 @@ from course.exercise.nested import leaves
 from course.exercise.recording import Recording
 from course.exercise.script import Case
 from course.exercise.wire import pack
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.judge import judge
 from course.syllabus import OURS
 from tests.hidden.judged import answering_in_bytes, key_at, verdict_on_misconception

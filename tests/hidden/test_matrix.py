@@ -138,7 +138,7 @@ def test_no_answer_owes_its_grade_to_the_seed(topic, exercise, seed):
 @cache
 def forty_seeds() -> list[int]:
     """Return all seeds that students of one class can get, and others from the same range, 40 in all."""
-    from course.grading.nbgrader_bridge.judged_execute import SEEDS, JudgedExecute
+    from course.grading.nbgrader_bridge.autograde_steps import SEEDS, JudgedExecute
 
     step = JudgedExecute(secret="a class that is graded")
     own = {step.seed_of({"student": f"student{number}"}) for number in range(16 * SEEDS)}

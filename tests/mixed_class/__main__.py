@@ -16,7 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.demo.run_demo import train
 from tests.original import ORIGINAL, find_topic
 

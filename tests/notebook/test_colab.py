@@ -28,9 +28,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from course.course import course_in
-from course.grading.authoring.setup_cell import is_setup
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
+from course.grading.release.setup_cell import is_setup
+from course.grading.release.source import build
 from course.grading.release.wheel import build_wheel
 from course.syllabus import OURS, Topic
 from tests.clone import ROOT, clone

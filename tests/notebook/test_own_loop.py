@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading.course_folder import release_path
+from course.grading.course_files.course_folder import release_path
 from tests.original import find_topic
 
 ROOT = Path(__file__).parents[2]

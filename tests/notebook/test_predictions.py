@@ -12,7 +12,7 @@ import ipywidgets
 import pytest
 
 from course.exercise.prediction import LETTERS, Prediction, right, wrong
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.hidden import predictions
 from course.notebook import keys
 from course.notebook.predictions import predict, remembered

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from course import hint
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.hidden import question_hints
 from course.notebook import hints, keys
 from course.syllabus import OURS

@@ -11,7 +11,7 @@ import pytest
 
 from course import rubric
 from course.course import Course
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.hidden import question_criteria
 from course.notebook import keys, rubrics
 from course.outline import QUESTIONS, Outline

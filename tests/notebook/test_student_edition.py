@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.syllabus import OURS
 
 

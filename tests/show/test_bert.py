@@ -22,6 +22,7 @@ def figures():
     return [
         pictures.accuracy_by_labels([4, 50], {"read first": [0.8, 1.0], "fresh": [0.5, 0.45]}),
         pictures.levels(W, nf4_levels()),
+        pictures.nats_by_bits({"normal": {4: 3.45, 2: 21.9}, "even": {4: 3.72, 2: 15.5}}, 3.24, 10.8),
     ]
 
 
@@ -42,6 +43,13 @@ def test_sixteen_lines_stand_at_the_levels():
     (lines,) = axes.collections
     assert [segment[0][0] for segment in lines.get_segments()] == pytest.approx(nf4_levels().tolist())
     assert sum(bar.get_height() for bar in axes.patches) == 30 * 64
+
+
+def test_a_line_for_each_kind_of_levels_beside_guessing_and_the_loss_before():
+    (axes,) = figures()[2].axes
+    normal, even, guessing, before = (list(line.get_ydata()) for line in axes.lines)
+    assert (normal, even, guessing, before) == ([3.45, 21.9], [3.72, 15.5], [10.8, 10.8], [3.24, 3.24])
+    assert "normal levels" in labels(figures()[2]) and "even levels, 3.72 with 4 bits" in figures()[2].get_label()
 
 
 @pytest.fixture

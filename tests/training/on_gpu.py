@@ -20,12 +20,12 @@ from pathlib import Path
 import torch
 from nbformat import NotebookNode
 
-from course.grading.authoring.source import build
-from course.grading.cells import notebook_bytes, read_notebook
-from course.grading.course_folder import source_path
+from course.grading.course_files.cells import notebook_bytes, read_notebook
+from course.grading.course_files.course_folder import source_path
 from course.grading.execution.execute import execute
+from course.grading.execution.limits import own_limits
 from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
+from course.grading.release.source import build
 from course.syllabus import Topic
 from tests.original import ORIGINAL, find_topic
 

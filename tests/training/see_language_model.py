@@ -2,12 +2,14 @@
 
 A cell with `language_model.seen("name")` prints what was recorded under that name, or, with the weights, something of
 its own. This executes the solved notebook's cells in one process, leaves out what is checked, trained or drawn, and
-writes what those cells print to `course/data/language_model/seen/`. It prints each one's seconds and memory, too.
+writes what those cells print to `course/data/language_model/seen/`. It prints each one's seconds and memory, too. They
+are seconds of one core, so that a busy machine does not make them longer.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
 import re
@@ -18,36 +20,42 @@ from pathlib import Path
 from typing import Any
 
 from course.data import language_model
-from course.grading.authoring.setup_cell import is_setup
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
+from course.grading.release.setup_cell import is_setup
+from course.grading.release.source import build
 from course.syllabus import Topic
 from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(__file__).parents[2]
 SEEN = re.compile(r"language_model\.seen\(\"(\w+)\"\)")
 LEFT_OUT = re.compile(r"^(check|fit|predict|progress|rubric|record)\b|\bfit\(|\bshow\.|\brecord\.", re.MULTILINE)
-"""Cells that are not needed for those at the end, and take long or need a notebook around them."""
+"""Statements that are not needed for the cells at the end, and take long or need a notebook around them."""
 
 
-def cells(topic: Topic) -> Iterator[str]:
-    """Yield the code of the solved notebook's cells, in order, without those that are left out."""
+def cells(topic: Topic) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """Yield the solved notebook's cells, in order: the name of what was recorded, or "", and the statements to run."""
     for cell in build(ORIGINAL, source_path(ROOT, topic), topic).cells:
-        if cell.cell_type == "code" and not is_setup(cell) and not LEFT_OUT.search(cell.source):
-            yield cell.source
+        if cell.cell_type == "code" and not is_setup(cell):
+            found = SEEN.search(cell.source)
+            statements = ast.parse(cell.source).body
+            yield found[1] if found else "", [s for s in statements if found or not LEFT_OUT.search(ast.unparse(s))]
 
 
 def see(topic: Topic) -> Iterator[tuple[str, str]]:
-    """Execute a topic's notebook, and yield the name and the output of each cell that was recorded."""
+    """Execute a topic's notebook, and yield the name and the output of each cell that was recorded.
+
+    Before those, a statement that fails for want of what was left out is left out, too.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
-    for source in cells(topic):
-        began, found, said = time.perf_counter(), SEEN.search(source), io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(compile(source, f"<{topic.folder}>", "exec"), names)
-        if found:
+    for name, statements in cells(topic):
+        began, said = time.process_time(), io.StringIO()
+        for statement in statements:
+            with contextlib.redirect_stdout(said), contextlib.nullcontext() if name else contextlib.suppress(Exception):
+                exec(compile(ast.Module([statement], []), f"<{topic.folder}>", "exec"), names)
+        if name:
             megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-            print(f"{found[1]}: {time.perf_counter() - began:.1f} s, {megabytes:.0f} MB at most so far", flush=True)
-            yield found[1], said.getvalue()
+            print(f"{name}: {time.process_time() - began:.1f} s, {megabytes:.0f} MB at most so far", flush=True)
+            yield name, said.getvalue()
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import safetensors.torch
 import torch
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from course.grading.cells import notebook_bytes
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution.task import Outcome
 from course.judge.verdict import Verdict
 from tests.original import find_topic

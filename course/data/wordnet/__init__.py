@@ -29,6 +29,9 @@ SIZES = {"vocab": 2048, "d_model": 160, "n_layers": 4, "n_heads": 4, "n_groups":
 END = 0
 """The token that ends every text, and also precedes its first token."""
 
+_CONTROL = dict.fromkeys(range(9))
+"""The characters up to 8, which are control characters. Their bytes are tokens with a meaning, `END` among them."""
+
 KINDS = (
     *("act", "adjective", "adverb", "animal", "attribute", "body part", "communication", "event", "feeling", "food"),
     *("group", "idea", "made thing", "motive", "natural thing", "person", "phenomenon", "place", "plant"),
@@ -76,8 +79,12 @@ def _tokens_of(word: str) -> tuple[int, ...]:
 
 
 def encode(text: str) -> list[int]:
-    """Return the tokens of `text`, as `bpe_encode` cuts it, by their numbers."""
-    return [token for word in words_of(text) for token in _tokens_of(word)]
+    """Return the tokens of `text`, as `bpe_encode` cuts it, by their numbers.
+
+    The control characters 0 to 8 are left out. Their bytes are special tokens, such as `END` and those of
+    `course.data.chat`, and no text that somebody types may contain one.
+    """
+    return [token for word in words_of(text.translate(_CONTROL)) for token in _tokens_of(word)]
 
 
 def decode(tokens: list[int]) -> str:

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from course.course import Course
-from course.grading.catalogue import counted, hours
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import group_of
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
+from course.grading.course_files.catalogue import counted, hours
 from course.grading.gradebook.scores import due_of, read_scores
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import Attempt, attempts_of, noted_points, put_back
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from course.course import Course
-from course.grading.authoring.source import current
 from course.grading.classroom.handed_in import HandedIn
+from course.grading.course_files.own_cells import own_tests_released, unreleased
 from course.grading.execution.result_store import Store
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
 from course.grading.gradebook.scores import due_of
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.course_of import hand_on
 from course.grading.nbgrader_bridge.patches import cache_lookups
-from course.grading.own_cells import own_tests_released, unreleased
 from course.grading.release.make_release import is_registered, register
+from course.grading.release.source import current
 from course.syllabus import Topic
 
 
@@ -96,9 +96,9 @@ class Classroom:
     def environment(self) -> dict[str, str]:
         """Return the environment variables of this class's kernels, and fill the cache of the corpora they read."""
         from course.grading.execution.corpora_cache import fill_cache
-        from course.grading.kernel_edition import assemble
+        from course.grading.execution.kernel_edition import assemble
         from course.grading.kernels.environment import added, environment
-        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+        from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 
         fill_cache(self.topic)
         settings = JudgedExecute(config=self.config)
@@ -128,7 +128,7 @@ class Classroom:
     def demonstrated(self) -> list[str]:
         """Return the instructor's own tests that need every demonstration to run, each with the reason."""
         from course.grading.execution.skippable_cells import unsure
-        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+        from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 
         if self.topic.own or JudgedExecute(config=self.config).demonstrations:
             return []
@@ -138,6 +138,6 @@ class Classroom:
     @property
     def store(self) -> Store | None:
         """Return the store of execution results, or None if the configuration has none."""
-        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+        from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 
         return JudgedExecute(config=self.config).store()

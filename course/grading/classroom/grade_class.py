@@ -13,19 +13,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course.grading.classroom.choose import Choice, choose_all
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
-from course.grading.classroom.last_grading import LastGrading
-from course.grading.classroom.progress_bars import Progress, Silence
-from course.grading.classroom.save import refuse, renew_penalty
-from course.grading.classroom.saver import Saved, Saver
-from course.grading.classroom.timings import Timings
+from course.grading.classroom.last_grading import Choice, LastGrading, choose_all
+from course.grading.classroom.progress_bars import Progress, Silence, Timings
+from course.grading.classroom.saving import Saved, Saver, refuse, renew_penalty
 from course.grading.execution.task import Outcome
+from course.grading.execution.worker_pool import execute_all, most_workers, open_pool
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.machine.faults import advice_for
-from course.grading.problem import Problem
-from course.grading.workers.worker_pool import execute_all, most_workers, open_pool
+from course.problem import Problem
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task

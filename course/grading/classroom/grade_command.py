@@ -130,9 +130,9 @@ def _work_waits(root: Path, topic: Topic) -> bool:
 
 def _begin_early(course: Course, topic: Topic, policy: str) -> None:
     """Start the processes whose imports take seconds, which saves half a second a class on two cores."""
-    from course.grading.kernel_edition import assemble
+    from course.grading.execution.kernel_edition import assemble
+    from course.grading.execution.worker_pool import begin_early
     from course.grading.kernels.environment import environment
-    from course.grading.workers.worker_pool import begin_early
 
     with tempfile.TemporaryDirectory() as home:
         begin_early(environment(Path(home), assemble(course.outline.public, [topic]), None, policy))
@@ -143,7 +143,7 @@ def _compare(
 ) -> None:
     """Train a share of the class's models again, and print how their scores compare."""
     from course.grading.classroom.spot_check import spot_check
-    from course.grading.workers.worker_pool import most_workers
+    from course.grading.execution.worker_pool import most_workers
 
     found = spot_check(course, topic, graded, share, workers=workers or most_workers(), **options)
     print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
@@ -166,7 +166,7 @@ def grade_stale(course: Course, topics: Sequence[Topic], *, students: Sequence[s
     Raises:
         Problem: nothing is graded yet, or one of `students` has no graded work.
     """
-    from course.grading.problem import Problem
+    from course.problem import Problem
 
     graded = {topic: _graded_in(course.root, topic) for topic in topics}
     if not any(graded.values()):

@@ -13,7 +13,7 @@ from typing import Any
 from course.course import Course
 from course.grading.classroom.graded import Graded
 from course.grading.intake.untrusted import everything, printable, refuse_name
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 
 LOCKED = "{} may not be read by you, so work in it is not graded. Change its rights"

@@ -19,7 +19,7 @@ def make_task(classroom: Classroom, student: str, submission: Path) -> Task:
     If the submission has only one notebook, its sanitised text is cached until it is saved, so that nbgrader need not
     make it again.
     """
-    from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+    from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 
     converter, file = _converter(classroom, student), f"{classroom.topic.folder}.ipynb"
     resources = converter.init_single_notebook_resources(str(classroom.submitted(student) / file))

@@ -16,9 +16,9 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.make_task import make_task
 from course.grading.execution.task import Outcome
+from course.grading.execution.worker_pool import execute_all, open_pool
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.workers.worker_pool import execute_all, open_pool
 from course.syllabus import Topic
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from course.grading.catalogue import counted
 from course.grading.classroom.graded import Graded
+from course.grading.course_files.catalogue import counted
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 

@@ -23,8 +23,8 @@ from nbformat.v4 import new_code_cell
 
 from course.exercise.declaration import Exercise
 from course.exercise.watch import forbidden_in_source
-from course.grading.cells import SOLUTION_SUFFIX
 from course.grading.classroom.graded import Graded
+from course.grading.course_files.cells import SOLUTION_SUFFIX
 from course.syllabus import Topic
 
 

@@ -12,21 +12,21 @@ from pathlib import Path
 import nbformat
 
 from course.course import Course
-from course.grading.authoring.source import refresh
-from course.grading.cells import notebook_bytes
 from course.grading.classroom import summary
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.progress_bars import show_progress
 from course.grading.classroom.write_feedback import write_all
-from course.grading.course_folder import demand_course, notebook_path, source_path
+from course.grading.course_files.cells import notebook_bytes
+from course.grading.course_files.course_folder import demand_course, notebook_path, source_path
 from course.grading.demo.made_up_students import MadeUpStudent, made_up_students, text_of
 from course.grading.execution.execute import execute
+from course.grading.execution.limits import own_limits
 from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.execution.time_limits import own_limits
-from course.grading.problem import Problem
 from course.grading.release.make_release import render
+from course.grading.release.source import refresh
+from course.problem import Problem
 from course.syllabus import Topic
 
 PATIENCE = {"timeout": 25, "call_timeout": 10.0}

@@ -14,7 +14,7 @@ from pathlib import Path
 import course
 from course.data import CORPORA, load
 from course.data.cache import cache_folder
-from course.grading.fingerprints import files_of
+from course.grading.execution.fingerprints import files_of
 from course.syllabus import Topic
 
 FILLED = "filled"

@@ -1,8 +1,4 @@
-"""Execute one notebook and have the judge grade its exercises: read a task as bytes, return an outcome as bytes.
-
-The outputs of a graded exercise are replaced by one result with the judge's score and report, so nothing that a cell
-prints counts. Graded cells that belong to no exercise keep the kernel's outputs, and nbgrader scores them.
-"""
+"""Execute one notebook and have the judge grade its exercises: read a task as bytes, return an outcome as bytes."""
 
 from __future__ import annotations
 
@@ -21,8 +17,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.course import Course
-from course.grading.cells import (
+import course
+from course.course import Course, is_course
+from course.data.cache import cache_folder
+from course.grading.course_files.cells import (
     checks_in,
     exercises_in,
     notebook_bytes,
@@ -31,23 +29,47 @@ from course.grading.cells import (
 )
 from course.grading.execution import corpora_cache
 from course.grading.execution.cell_end import KernelFault
-from course.grading.execution.examination import Examination
-from course.grading.execution.hidden_from_students import class_paths
+from course.grading.execution.corpora_cache import GRADERS
+from course.grading.execution.examination import Examination, origins
+from course.grading.execution.fingerprints import fingerprint
 from course.grading.execution.judged_outputs import record
 from course.grading.execution.notebook_run import NotebookRun
 from course.grading.execution.task import Outcome, Task
-from course.grading.execution.weight_origin import origins
-from course.grading.fingerprints import fingerprint
 from course.grading.intake.untrusted import read_files, remove, write_files
 from course.grading.kernels.environment import added, environment
 from course.grading.kernels.protocol import Order
 from course.grading.machine.faults import FULL_TEXTS, advice_for
-from course.grading.problem import Problem
 from course.grading.sandbox.probe import Tier, required, strongest
-from course.grading.sandbox.spec import Confines
+from course.grading.sandbox.spec import Confines, distinct
 from course.judge.verdict import Verdict
 from course.notebook.unfinished import judged_early, unfinished
+from course.problem import Problem
 from course.syllabus import Topic
+
+CLASS = (
+    *("submitted", "attempts", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports"),
+    *(".course", "gradebook.db", ".course-secret", "nbgrader_config.py", "grades.csv", "exports", "tests", ".git"),
+)
+"""Names in a course's folder that students must not read: nbgrader's usual ones and the course's."""
+
+
+EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
+"""nbgrader's default folder for submissions on a shared machine."""
+
+
+def class_paths() -> list[Path]:
+    """Return the existing files and folders of a class that students must not read.
+
+    They lie in the working folder and those above it, the course's folder, the cache and the exchange. The package
+    with the hidden tests is one of them, and a kernel's supervisor cannot find it, because it imports another package.
+    """
+    here, package = Path.cwd(), Path(course.__file__).resolve().parent
+    folders = distinct([here, *here.parents, *filter(is_course, package.parents)])
+    parts = [Path(up, name) for up in folders for name in CLASS]
+    kept = [cache_folder() / name for name in GRADERS]
+    tests = [package] if (package / "hidden").is_dir() else []
+    return [path for path in (*parts, *kept, EXCHANGE, *tests) if path.exists()]
+
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Names of files and folders that are dropped after an execution."""
@@ -209,7 +231,7 @@ def assembled(outline: str, topics: tuple[Topic, ...]) -> Path:
 
     `outline` is the public part of an instructor's outline.
     """
-    from course.grading.kernel_edition import assemble
+    from course.grading.execution.kernel_edition import assemble
 
     return assemble(outline, topics)
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from course.course import Course
-from course.grading.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
+from course.grading.course_files.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
+from course.grading.execution.fingerprints import state_of
 from course.grading.execution.task import Outcome
-from course.grading.fingerprints import state_of
 from course.grading.sandbox.probe import how_executed
 from course.judge.verdict import Verdict
 

@@ -28,7 +28,6 @@ from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NotebookNode
 
-from course.grading.execution.as_nbgrader import AS_NBGRADER
 from course.grading.execution.cell_end import (
     UNREADABLE,
     CellEnd,
@@ -46,7 +45,7 @@ from course.grading.execution.kernel_connection import (
     kernel_info,
     open_channels,
 )
-from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved, is_whole, output_size
+from course.grading.execution.limits import MOST_CELLS_FULL, can_be_saved, is_whole, output_size
 from course.grading.execution.task import Limits
 from course.grading.kernels.protocol import BUSY_SINCE, Order
 from course.grading.kernels.provisioner import NAME as CONFINED
@@ -54,6 +53,32 @@ from course.grading.kernels.resource_watch import Excess, data_of
 from course.grading.kernels.zygote_client import Handle
 from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
+
+
+def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
+    """Add the error of a cell's reply to its outputs if they lack it, as they do after a timeout."""
+    reply = execute_reply["content"]
+    if reply["status"] != "error" or reply["ename"] in {output.get("ename") for output in cell.outputs}:
+        return
+    traceback = reply["traceback"] or [f"{reply['ename']}: the notebook has turned tracebacks off"]
+    cell.outputs.append(
+        NotebookNode(output_type="error", ename=reply["ename"], evalue=reply["evalue"], traceback=traceback)
+    )
+
+
+AS_NBGRADER: dict[str, Any] = {
+    "allow_errors": True,
+    "interrupt_on_timeout": True,
+    "raise_on_iopub_timeout": True,
+    "error_on_timeout": {
+        "ename": "CellTimeoutError",
+        "evalue": "",
+        "traceback": ["\x1b[0;31mCellTimeoutError\x1b[0m: the cell did not come to an end in time"],
+    },
+    "on_cell_executed": _tell_error,
+}
+"""The traits that nbgrader sets on nbclient's client by default."""
+
 
 AFTER_INTERRUPT = 4
 """Seconds an interrupted cell has to end before its kernel is killed: nbclient's default `iopub_timeout`."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from nbformat import NotebookNode
 
-from course.grading.cells import grade_id
+from course.grading.course_files.cells import grade_id
 from course.grading.intake.grader_notes import is_note
 from course.grading.intake.untrusted import plain_files
 

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 
 from course.course import Course, find_course, public_course
+from course.grading.course_files.reproducible_zip import add
 from course.grading.intake.grader_notes import as_handed_in
-from course.grading.reproducible_zip import add
 from course.grading.sandbox.probe import NOT_ISOLATED
 from course.grading.sandbox.spec import Allowance
 from course.judge.verdict import Verdict

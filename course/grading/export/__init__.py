@@ -33,9 +33,9 @@ def export_grades(
     from course.grading.gradebook.grades import read_grades
     from course.grading.nbgrader_bridge.config_file import load_config
     from course.grading.nbgrader_bridge.course_of import hand_on
+    from course.grading.nbgrader_bridge.late_penalty import renew_all
     from course.grading.nbgrader_bridge.quoted_csv import write_csv
-    from course.grading.nbgrader_bridge.renew_penalties import renew_all
-    from course.grading.problem import Problem
+    from course.problem import Problem
 
     config = load_config(course.root)
     hand_on(config, course)

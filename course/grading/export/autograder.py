@@ -22,13 +22,13 @@ from course.files import write_atomically
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
-from course.grading.classroom.save import save
+from course.grading.classroom.saving import save
 from course.grading.classroom.summary import graded_cells
 from course.grading.export.gradescope import CLASS, SETTINGS
 from course.grading.intake.check_submission import examine
 from course.grading.machine import faults
-from course.grading.problem import Problem
 from course.judge.verdict import Verdict
+from course.problem import Problem
 from course.syllabus import Topic
 
 

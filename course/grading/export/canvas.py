@@ -12,11 +12,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from course.grading.export.matching import absent, match
-from course.grading.export.scale import Scale, read_points
+from course.grading.classroom.roster import Table
+from course.grading.export.matching import Scale, absent, match, read_points
 from course.grading.gradebook.grades import Grades, StudentGrades, as_text
-from course.grading.problem import Problem
-from course.grading.roster.table import Table
+from course.problem import Problem
 from course.syllabus import Topic
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

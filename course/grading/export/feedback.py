@@ -21,16 +21,15 @@ from pathlib import Path, PurePosixPath
 
 from course.course import Course
 from course.files import whole
-from course.grading import reproducible_zip
 from course.grading.classroom.write_feedback import write_all
+from course.grading.course_files import reproducible_zip
 from course.grading.gradebook.grades import read_grades, submissions
 from course.grading.intake.bare_notebooks import find_student
-from course.grading.intake.downloaded import names_by_sender
-from course.grading.intake.platforms import CANVAS
-from course.grading.intake.senders import read_senders
+from course.grading.intake.ownership import read_senders
+from course.grading.intake.platforms import CANVAS, names_by_sender
 from course.grading.nbgrader_bridge.class_list import class_list
 from course.grading.nbgrader_bridge.config_file import load_config
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 
 PLATFORMS = {"canvas": "Canvas", "moodle": "Moodle"}

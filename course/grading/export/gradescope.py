@@ -17,10 +17,10 @@ from pathlib import Path
 import course as package
 from course.course import Course, course_in
 from course.files import write_atomically
-from course.grading.problem import Problem
+from course.grading.course_files.reproducible_zip import add
 from course.grading.release.handout import LEFT_BEHIND
-from course.grading.reproducible_zip import add
 from course.outline import FILE
+from course.problem import Problem
 from course.syllabus import Topic
 
 SETUP = """#!/usr/bin/env bash
@@ -40,7 +40,7 @@ fi
 .venv/bin/python -m pip install --no-cache-dir -r requirements.txt \\
   --extra-index-url https://download.pytorch.org/whl/cpu
 # Answer keys take half a minute: they are made here, and not for each submission.
-(cd class && PYTHONPATH=.. COURSE_CACHE=../.cache ../.venv/bin/python -m course.grading.kernel_edition)
+(cd class && PYTHONPATH=.. COURSE_CACHE=../.cache ../.venv/bin/python -m course.grading.execution.kernel_edition)
 chmod -R o= .
 """
 
@@ -77,7 +77,7 @@ def write_autograder(
     Raises:
         Problem: the topic has no source, or the file cannot be written.
     """
-    from course.grading.course_folder import source_path
+    from course.grading.course_files.course_folder import source_path
 
     root = course.root
     if not source_path(root, topic).is_file():
@@ -138,7 +138,7 @@ def _package() -> Iterator[tuple[str, bytes]]:
 
 def _course(course: Course, topic: Topic) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a course with only this topic, its gradebook, and nothing of the class here."""
-    from course.grading.course_folder import source_path
+    from course.grading.course_files.course_folder import source_path
     from course.grading.gradebook.class_secret import class_secret
     from course.grading.nbgrader_bridge.config_file import load_config
     from course.grading.release.make_release import register

@@ -1,16 +1,17 @@
-"""Match students with the rows of a platform's class list."""
+"""Match students with the rows of a platform's class list, and scale their grades to its points."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from course.grading.classroom.roster import Table
 from course.grading.gradebook.grades import Grade, StudentGrades
-from course.grading.problem import Problem
-from course.grading.roster.table import Table
+from course.problem import Problem
 
 _Pair = tuple[int, str]
 _Holder = TypeVar("_Holder", int, str)
@@ -147,3 +148,31 @@ def _alone(pairs: Iterable[_Pair]) -> dict[int, str]:
     pairs = list(pairs)
     rows, pupils = Counter(row for row, _ in pairs), Counter(pupil for _, pupil in pairs)
     return {row: pupil for row, pupil in pairs if rows[row] == pupils[pupil] == 1}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale from the `points` of a topic here to the `most` points of its assignment on a platform."""
+
+    points: float
+    most: float
+
+    @property
+    def is_other(self) -> bool:
+        """Whether scaling changes grades. A topic of 0 points gives 0 on any scale."""
+        return bool(self.points) and self.most != self.points
+
+    def of(self, score: float) -> float:
+        """Return the points on the platform for a score here."""
+        return score * self.most / self.points if self.points else 0.0
+
+
+def read_points(text: str, where: str) -> float:
+    """Return the number of points in a cell, with a decimal point or comma; `where` names the cell in the error.
+
+    Raises:
+        Problem: the cell holds no number of points.
+    """
+    if re.fullmatch(r"\d+([.,]\d+)?", text.strip()) is None:
+        raise Problem(f"{where} has {text!r} points. Write a plain number, such as 100")
+    return float(text.strip().replace(",", "."))

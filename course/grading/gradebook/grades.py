@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from course.grading.gradebook.scores import ClassScores, read_class
 from course.grading.gradebook.students import some
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 
 

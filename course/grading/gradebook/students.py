@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from course.grading.problem import Problem
+from course.problem import Problem
 
 MOST_TOLD = 20
 """The most students named in a printed list."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from course.files import is_shared
-from course.grading.problem import Problem
+from course.problem import Problem
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course.grading.intake.untrusted import printable
-from course.grading.problem import Problem
+from course.problem import Problem
 
 ARRIVAL = "timestamp.txt"
 """The file with the arrival time: nbgrader writes it, and it is not part of the work."""

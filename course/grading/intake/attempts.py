@@ -18,8 +18,8 @@ from pathlib import Path
 
 from course.files import write_atomically
 from course.grading.intake.arrival_time import ARRIVAL, in_utc, read_stamp
-from course.grading.intake.manifest import read_manifest
 from course.grading.intake.needed_files import unfit
+from course.grading.intake.ownership import read_manifest
 from course.grading.intake.submit import MANIFEST, STAMP
 from course.grading.intake.untrusted import everything, plain_files, remove
 

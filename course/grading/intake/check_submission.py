@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from course.course import Course
-from course.grading.cells import SOLUTION_SUFFIX, grade_id
-from course.grading.intake.answers_elsewhere import shadowed
+from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.intake.arrival_time import ARRIVAL, refuse_timestamp
-from course.grading.intake.copied_cells import notes_on_copies
 from course.grading.intake.mending import drop_foreign_fields, read_mended
-from course.grading.intake.other_notebooks import notes_on_others
+from course.grading.intake.misplaced_answers import notes_on_others, shadowed
+from course.grading.intake.moved_cells import notes_on_copies
 from course.grading.intake.untrusted import (
     LARGEST,
     everything,
@@ -27,7 +26,7 @@ from course.grading.intake.untrusted import (
     refuse_folder,
     refuse_shared,
 )
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.source import parsed
 from course.syllabus import Topic
 

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-from course.grading.cells import METADATA
-from course.grading.intake.untouched import source_of
+from course.grading.course_files.cells import METADATA
+from course.grading.course_files.untouched import source_of
 from course.grading.intake.untrusted import printable
 
 Cell = Mapping[str, Any]

@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal, NamedTuple
 
-from course.grading.cells import checks, grade_id
+from course.grading.course_files.cells import checks, grade_id
+from course.grading.course_files.untouched import is_untouched, marks_of, source_of
 from course.grading.intake.cell_names import bound_in
 from course.grading.intake.grader_notes import added_cell, note_cell, notes_in, quoted
-from course.grading.intake.untouched import is_untouched, marks_of, source_of
 from course.grading.intake.untrusted import printable
 from course.source import UNREADABLE, is_stub, parsed
 

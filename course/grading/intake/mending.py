@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from course.grading.intake.untrusted import parse_notebook, printable
-from course.grading.problem import Problem
+from course.problem import Problem
 
 NEWEST_MINOR = 5
 """The minor number of notebook format 4 in which every cell has an id."""

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import unquote
 
-from course.grading.intake.untouched import source_of
+from course.grading.course_files.untouched import source_of
 from course.grading.intake.untrusted import everything, is_writable, printable
 from course.source import parsed
 

@@ -6,18 +6,70 @@ two senders use one name. Work in a conflict is assigned to nobody.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import PurePosixPath
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import Any
 from unicodedata import normalize
 
-from course.grading.intake.manifest import Manifest
+from course.files import write_atomically
 from course.grading.intake.platforms import Sender, sender_of
-from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
+from course.grading.intake.submit import MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_head
+from course.grading.intake.untrusted import parse_notebook
 from course.outline import Group
+from course.problem import Problem
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of a manifest: `time` is written as in a zip's name."""
+
+    topic: str
+    student: str
+    time: str
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether topic and student have the form that `course submit` writes."""
+        return bool(re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", self.topic) and re.fullmatch(STUDENT, self.student))
+
+
+def read_manifest(path: Path) -> Manifest | None:
+    """Return the manifest at `path`, or None if it is unreadable or has no time."""
+    try:
+        about = parse_notebook(path.read_bytes(), MANIFEST)
+        time = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
+    except (Problem, OSError, ValueError, OverflowError):
+        return None
+    return Manifest(str(about.get("topic")), normalize("NFC", str(about.get("student"))), f"{time:{STAMP}}")
+
+
+FOLDER = Path(".course", "owners")
+"""The folder, within the course's folder, with a file for each topic."""
+
+
+def read_senders(root: Path, topic: str) -> dict[str, Sender]:
+    """Return the senders by student, or an empty dict if the file is missing or unreadable."""
+    try:
+        plain = json.loads(_path(root, topic).read_text(encoding="utf-8"))
+        return {student: Sender(str(of), str(key), str(label)) for student, (of, key, label) in plain.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def write_senders(root: Path, topic: str, senders: Mapping[str, Sender]) -> None:
+    """Save these senders, replacing the saved ones."""
+    plain = {student: [sender.platform, sender.key, sender.label] for student, sender in sorted(senders.items())}
+    if senders or _path(root, topic).exists():
+        write_atomically(_path(root, topic), json.dumps(plain, indent=1, ensure_ascii=False).encode())
+
+
+def _path(root: Path, topic: str) -> Path:
+    return root / FOLDER / f"{topic}.json"
+
 
 MACHINE = "a machine's login"
 """The platform of a `Sender` known only by a machine's login, which another student's machine may share."""

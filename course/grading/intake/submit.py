@@ -24,22 +24,21 @@ from unicodedata import normalize
 
 from course.course import Course
 from course.files import write_atomically
-from course.grading.catalogue import topic_called
-from course.grading.cells import SOLUTION_SUFFIX, STUBS, grade_id
+from course.grading.course_files.catalogue import topic_called
+from course.grading.course_files.cells import SOLUTION_SUFFIX, STUBS, grade_id
+from course.grading.course_files.own_cells import unanswered
+from course.grading.course_files.untouched import marks_of, source_of
 from course.grading.intake.check_submission import read_document, topic_of
-from course.grading.intake.copied_cells import choose_by_marks
 from course.grading.intake.locked_cells import written_in_locked
-from course.grading.intake.moved_cells import describe, find_late
+from course.grading.intake.misplaced_answers import look_around, name_all
+from course.grading.intake.moved_cells import choose_by_marks, describe, find_late
 from course.grading.intake.needed_files import MANIFEST as MANIFEST
 from course.grading.intake.needed_files import gather
-from course.grading.intake.other_notebooks import look_around, name_all
-from course.grading.intake.untouched import marks_of, source_of
 from course.grading.intake.untrusted import LARGEST
-from course.grading.own_cells import unanswered
-from course.grading.problem import Problem
 from course.notebook.colab import DRIVE, FILES, keep
 from course.notebook.folder import read_progress
 from course.notebook.provenance import defined, outdated
+from course.problem import Problem
 from course.surroundings import on_colab
 from course.syllabus import Item, Topic
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
-from course.grading.problem import Problem
+from course.problem import Problem
 
 LARGEST = 100 * 2**20
 """The most bytes of a graded submission: a notebook with all its pictures is a hundredth of that."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from course.data.cache import cache_folder
 from course.files import write_atomically
-from course.grading.problem import Problem
+from course.problem import Problem
 
 KEPT = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.data.cache import cache_folder
-from course.grading.problem import Problem
+from course.problem import Problem
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FULL_TEXTS = ("No space left on device", "Disk quota exceeded")

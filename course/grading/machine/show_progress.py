@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course.course import Course
-from course.grading.problem import Problem
 from course.notebook import course_map
 from course.notebook.folder import choose_path
 from course.notebook.standing import notebook_of, path_called, path_chosen_in, standing_of
+from course.problem import Problem
 from course.study_paths import paths_through
 from course.syllabus import Unknown
 

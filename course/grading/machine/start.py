@@ -12,7 +12,7 @@ from pathlib import Path
 import course
 from course.course import Course
 from course.edition import NOTEBOOKS
-from course.grading.problem import Problem
+from course.problem import Problem
 
 MAP = "index.ipynb"
 

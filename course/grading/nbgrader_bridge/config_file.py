@@ -12,7 +12,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from course.grading.problem import Problem
+from course.problem import Problem
 
 NAME = "nbgrader_config.py"
 
@@ -48,7 +48,7 @@ def misspelt(config: Config, text: str) -> str:
     traitlets only logs such a setting, and only after grading without it. Reported are unknown settings of our classes,
     and near misses of other known names. Other programs' settings are ignored.
     """
-    classes = _configurable()
+    classes = _configurable(config)
     for section, settings in config.items():
         wanted, is_ours = classes.get(section, (set(), False))
         if section not in classes:
@@ -72,24 +72,16 @@ def _place(setting: str, text: str) -> str:
     return f"{NAME}, line {number}" if number else NAME
 
 
-def _configurable() -> dict[str, tuple[set[str], bool]]:
+def _configurable(config: Config) -> dict[str, tuple[set[str], bool]]:
     """Return the settings of each configurable class by class name, and whether the class belongs to this package.
 
-    A setting of a base class also holds for its subclasses, so a base class gets their settings, too.
+    Our classes are those that the configuration names as plugins and steps. A setting of a base class also holds for
+    its subclasses, so a base class gets their settings, too.
     """
     from traitlets.config import Configurable
 
-    plugins = ("add_pictures", "fit_boxes", "choose_question", "zip_collect", "quoted_csv", "late_penalty", "unpacking")
-    for module in (
-        *plugins,
-        "feedback_page",
-        "offline_page",
-        "fit_without_points",
-        "safe_html",
-        "judged_execute",
-        "sanitise",
-    ):
-        import_module(f"course.grading.nbgrader_bridge.{module}")
+    for module in set(re.findall(r"'(course\.[\w.]+)\.\w+'", repr(config))):
+        import_module(module)
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()
     while waiting:

@@ -35,11 +35,11 @@ SANITISE = (
 """The steps of autograding's first pass. The steps from `sanitise` undo what students do to notebooks."""
 
 AUTOGRADE = (
-    "course.grading.nbgrader_bridge.judged_execute.JudgedExecute",
+    "course.grading.nbgrader_bridge.autograde_steps.JudgedExecute",
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
-    "course.grading.nbgrader_bridge.save_verdicts.SaveVerdicts",
+    "course.grading.nbgrader_bridge.autograde_steps.SaveVerdicts",
     "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 )
@@ -63,13 +63,13 @@ def configure(c: Any, course: Course | None = None) -> None:
     # A name with a comma stays one column of the exported table.
     c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
     # Exercises without points become optional or are removed, before nbgrader records the graded cells.
-    c.GenerateAssignment.preprocessors.insert(0, "course.grading.nbgrader_bridge.fit_without_points.FitWithoutPoints")
+    c.GenerateAssignment.preprocessors.insert(0, "course.grading.release.steps.FitWithoutPoints")
     # Texts refer to no topic that the class leaves out.
-    c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.fit_boxes.FitBoxes")
+    c.GenerateAssignment.preprocessors.append("course.grading.release.steps.FitBoxes")
     # `course.toml` may choose another of the three written questions.
-    c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.choose_question.ChooseQuestion")
+    c.GenerateAssignment.preprocessors.append("course.grading.release.steps.ChooseQuestion")
     # Widgets get a still picture, which is shown where no kernel runs.
-    c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.add_pictures.AddStills")
+    c.GenerateAssignment.preprocessors.append("course.grading.release.steps.AddStills")
     # Damaged or unusual notebook files are mended as they are read.
     c.Autograde.exporter_class = MENDED
     c.Autograde.sanitize_preprocessors = list(SANITISE)
@@ -86,7 +86,7 @@ def configure(c: Any, course: Course | None = None) -> None:
         "course.grading.nbgrader_bridge.feedback_page.Readable",
     ]
     # The page states its language, runs no script and needs no network.
-    c.GenerateFeedback.exporter_class = "course.grading.nbgrader_bridge.offline_page.FeedbackPage"
+    c.GenerateFeedback.exporter_class = "course.grading.nbgrader_bridge.feedback_page.FeedbackPage"
     # Students' HTML is shown in formgrader's pages and in feedback, and runs in neither.
     c.HTMLExporter.preprocessors.append("course.grading.nbgrader_bridge.safe_html.SafeHtml")
     c.HTMLExporter.filters.update({"markdown2html": "course.grading.nbgrader_bridge.safe_html.markdown2html"})

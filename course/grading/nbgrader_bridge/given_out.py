@@ -7,7 +7,7 @@ from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
 
-from course.grading.intake.answers_elsewhere import given_sources
+from course.grading.intake.misplaced_answers import given_sources
 
 
 def texts_given_out(config: Any, assignment: str, notebook: str) -> frozenset[str]:

@@ -1,8 +1,11 @@
-"""Compute late penalties by the policy in the instructor's `course.toml`, as a plugin for nbgrader."""
+"""Compute late penalties by the policy in `course.toml`, as a plugin for nbgrader, and again before an export."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, timedelta
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
@@ -10,9 +13,46 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
+from course.course import Course
+from course.files import write_atomically
 from course.grading.nbgrader_bridge.course_of import course_of
-from course.grading.nbgrader_bridge.extensions import give_extension
+from course.grading.nbgrader_bridge.log_capture import quiet
 from course.outline import Late
+from course.syllabus import Topic
+
+GIVEN = Path(".course", "extensions.json")
+"""The seconds that `course.toml` gave, by topic and student. Only these are taken back when their line is deleted."""
+
+
+def give_extension(course: Course, submission: Any) -> None:
+    """Set a gradebook submission's extension to that of `course.toml`, or remove one that `course.toml` set before.
+
+    An extension that somebody granted in nbgrader stays if `course.toml` does not name the student.
+    """
+    if course.is_original:
+        return
+    topic, student = submission.assignment.name, submission.student.id
+    kept = _read(course.root / GIVEN)
+    before = kept.get(topic, {}).get(student)
+    now = course.outline.extended(topic).get(student)
+    if submission.assignment.duedate is None:  # nbgrader counts an extension from the due date
+        now = None
+    if now is not None:
+        submission.extension = now
+    elif before is not None and submission.extension == timedelta(seconds=before):
+        submission.extension = None
+    if (now.total_seconds() if now else None) != before:
+        kept.setdefault(topic, {}).pop(student, None)
+        if now is not None:
+            kept[topic][student] = now.total_seconds()
+        write_atomically(course.root / GIVEN, json.dumps(kept, indent=1, ensure_ascii=False).encode())
+
+
+def _read(path: Path) -> dict[str, dict[str, float]]:
+    try:
+        return {topic: dict(given) for topic, given in json.loads(path.read_text("utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 class LatePolicy(BasePlugin):
@@ -64,3 +104,45 @@ class KeepLatePenalties(AssignLatePenalties):
                 submitted.late_submission_penalty = self.penalty(submitted)
                 gradebook.db.commit()
         return nb, resources
+
+
+NOTHING = 1e-9
+"""Two penalties that differ by at most so many points are equal."""
+
+
+def renew_penalties(config: Any, gradebook: Any, assignment: str) -> list[str]:
+    """Compute and save the late penalties of an assignment again, as `course grade` does.
+
+    Args:
+        config: the course's configuration, which names the rule; without a rule, penalties stay as they are.
+        gradebook: nbgrader's, open.
+
+    Returns:
+        The students whose penalty changed.
+    """
+    from nbgrader.api import MissingEntry
+
+    step = KeepLatePenalties(config=config)
+    if not step.has_rule():
+        return []
+    try:
+        submissions = gradebook.find_assignment(assignment).submissions
+    except MissingEntry:
+        return []
+    counted = [(notebook, step.penalty(notebook)) for submission in submissions for notebook in submission.notebooks]
+    changed = set()
+    for notebook, penalty in counted:  # written only after all are computed, so the gradebook is locked briefly
+        if abs((penalty or 0.0) - (notebook.late_submission_penalty or 0.0)) > NOTHING:
+            changed.add(notebook.student.id)
+            notebook.late_submission_penalty = penalty
+    gradebook.db.commit()
+    return sorted(changed)
+
+
+def renew_all(config: Any, topics: Sequence[Topic]) -> list[str]:
+    """Compute the late penalties of these topics again, and return a line for each topic with changes."""
+    from nbgrader.api import Gradebook
+
+    with quiet(), Gradebook(config.CourseDirectory.db_url) as gradebook:
+        changed = {topic.folder: renew_penalties(config, gradebook, topic.folder) for topic in topics}
+    return [f"{name}: late penalties were recomputed for {', '.join(ids)}" for name, ids in changed.items() if ids]

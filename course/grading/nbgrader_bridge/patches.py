@@ -53,7 +53,7 @@ def guard_submissions() -> None:
         copy_files(self, assignment_id, student_id)
 
     def init_destination(self: Any, assignment_id: str, student_id: str) -> bool:
-        from course.grading.nbgrader_bridge.earlier_points import keep_points
+        from course.grading.nbgrader_bridge.autograde_steps import keep_points
 
         keep_points(self.coursedir, assignment_id, student_id)
         return bool(make_room(self, assignment_id, student_id))
@@ -77,7 +77,7 @@ def guard_topics() -> None:
     def convert_notebooks(self: Any) -> None:
         from course.grading.gradebook.topic_lock import holds_topic_lock, topic_lock
         from course.grading.machine.faults import advice_for
-        from course.grading.problem import Problem
+        from course.problem import Problem
 
         root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
         with ExitStack() as stack:

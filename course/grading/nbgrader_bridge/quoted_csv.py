@@ -17,7 +17,7 @@ class QuotedCsv(CsvExportPlugin):
 
     def export(self, gradebook: Any) -> None:
         """Write the table of all students in `gradebook`, after computing late penalties again."""
-        from course.grading.nbgrader_bridge.renew_penalties import renew_penalties
+        from course.grading.nbgrader_bridge.late_penalty import renew_penalties
 
         for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
             if changed := renew_penalties(self.config, gradebook, name):

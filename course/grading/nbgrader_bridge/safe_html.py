@@ -19,7 +19,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
-from course.grading.cells import METADATA, grade_id, is_test
+from course.grading.course_files.cells import METADATA, grade_id, is_test
 from course.grading.nbgrader_bridge.formulas import Formulas, drawn_tex, without_commands
 from course.grading.nbgrader_bridge.pictures import NotShown, Pictures, quoted
 

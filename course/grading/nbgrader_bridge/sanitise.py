@@ -24,18 +24,17 @@ from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, OverwriteKernelspec
 from traitlets import Unicode
 
-from course.grading.cells import METADATA, grade_id, mend_line_ends
+from course.grading.course_files.cells import METADATA, grade_id, mend_line_ends
+from course.grading.course_files.untouched import is_untouched, source_of
 from course.grading.gradebook.released_notebook import ReleasedCell, ReleasedNotebook, read_released
 from course.grading.intake.cell_names import bound_in
-from course.grading.intake.copied_cells import Choice, choose, show_only
 from course.grading.intake.grader_notes import drop_claims
 from course.grading.intake.locked_cells import answered, cells_for, was_changed
 from course.grading.intake.mending import drop_foreign_fields, read_mended
-from course.grading.intake.moved_cells import in_order
-from course.grading.intake.untouched import is_untouched, source_of
+from course.grading.intake.moved_cells import Choice, choose, in_order, show_only
 from course.grading.intake.untrusted import printable
 from course.grading.nbgrader_bridge.given_out import texts_given_out
-from course.grading.problem import Problem
+from course.problem import Problem
 
 PUT_BACK = "\n\n*(This cell was missing and has been restored. The answer may be elsewhere in the notebook.)*"
 """The text added to a restored question: an unchanged answer gets zero from nbgrader, a changed one a manual grade."""

@@ -30,7 +30,7 @@ from course.grading.intake.untrusted import (
     remove,
 )
 from course.grading.machine.faults import advice_for, stops_all
-from course.grading.problem import Problem
+from course.problem import Problem
 
 DENSEST = 100
 """How many times its own size an archive may unpack to, above `LARGEST` bytes; notebooks reach about ten times."""

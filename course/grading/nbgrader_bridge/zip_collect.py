@@ -20,10 +20,18 @@ from course.course import Course
 from course.grading.gradebook.students import lookalikes
 from course.grading.intake import attempts
 from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare, other_topic
-from course.grading.intake.manifest import Manifest, read_manifest
-from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
+from course.grading.intake.ownership import (
+    Conflict,
+    HandIn,
+    Manifest,
+    find_conflicts,
+    find_hand_ins,
+    newest,
+    read_manifest,
+    read_senders,
+    write_senders,
+)
 from course.grading.intake.platforms import Sender, is_companion, is_marked_late, sender_of, senders_of, typed_by
-from course.grading.intake.senders import read_senders, write_senders
 from course.grading.intake.shared_work import SharedWork, find_shared
 from course.grading.intake.submit import MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
 from course.grading.intake.untrusted import (
@@ -47,8 +55,8 @@ from course.grading.nbgrader_bridge.left_files import (
     unfit_file,
 )
 from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
-from course.grading.problem import Problem
 from course.outline import Group
+from course.problem import Problem
 
 
 class TopicCollector(FileNameCollectorPlugin):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.course import Course
-from course.grading.course_folder import notebook_path
+from course.grading.course_files.course_folder import notebook_path
+from course.grading.course_files.reproducible_zip import add
 from course.grading.release.assistants import AGREEMENT, FOR_STUDENTS, HIDDEN_POINTERS, POINTERS, agreement
 from course.grading.release.wheel import build_wheel
-from course.grading.reproducible_zip import add
 
 LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
 """Folders that working in a released notebook leaves beside it."""

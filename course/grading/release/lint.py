@@ -12,21 +12,55 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from course.course import Course
-from course.grading.authoring.setup_cell import is_setup
-from course.grading.authoring.source import build
-from course.grading.authoring.topic_boxes import faults, fitted
-from course.grading.authoring.widget_pictures import is_still
-from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
-from course.grading.course_folder import notebook_path, release_path, source_path
-from course.grading.nbgrader_bridge.choose_question import choose_question
-from course.grading.problem import Problem
-from course.grading.release.stated_time import NEAR, stated_minutes
+from course.grading.course_files.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
+from course.grading.course_files.course_folder import notebook_path, release_path, source_path
+from course.grading.release.class_text import faults, fitted
+from course.grading.release.pictures import is_still
+from course.grading.release.setup_cell import is_setup
+from course.grading.release.source import build
+from course.grading.release.steps import choose_question
 from course.outline import QUESTIONS
+from course.problem import Problem
 from course.source import parsed
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+
+NEAR = 20
+"""The most minutes by which a notebook may differ from the syllabus, because texts say "about two hours"."""
+
+SHORTEST = 45
+"""The least minutes of a whole notebook; shorter durations are those of an exercise or a training."""
+
+_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+_NUMBER = rf"({'|'.join(_WORDS)}|\d+(?:\.\d+)?)"
+_HALF = r"(\s+and\s+a\s+half)?"
+_HOURS = re.compile(
+    rf"(?<!half )\b{_NUMBER}(?:\s+to\s+{_NUMBER})?{_HALF}\s+(?:hours?|h)\b{_HALF}"
+    r"(?:\s+(?:and\s+)?(\d+)(?:\s+minutes)?)?",
+    re.I,
+)
+_MINUTES = re.compile(r"\b(\d+)(?:\s+to\s+(\d+))?\s+minutes\b")
+
+
+def stated_minutes(text: str) -> tuple[int, int] | None:
+    """Return the first range of minutes that a text states for a whole notebook, or None."""
+    if found := _HOURS.search(text):
+        low, high, half_before, half_after, minutes = found.groups()
+        more = (30 if half_before or half_after else 0) + int(minutes or 0)
+        return _in_minutes(low, more), _in_minutes(high or low, more)
+    for found in _MINUTES.finditer(text):
+        low, high = int(found[1]), int(found[2] or found[1])
+        if low >= SHORTEST:
+            return low, high
+    return None
+
+
+def _in_minutes(hours: str, more: int) -> int:
+    return round(60 * float(_WORDS.get(hours.lower(), hours))) + more
+
 
 LONGEST_CELL = 30
 """The most lines of code in a cell, which fit a screen; blank lines and docstrings do not count."""

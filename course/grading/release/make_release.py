@@ -11,20 +11,20 @@ from pathlib import Path
 
 import course as package
 from course.course import Course
-from course.grading.authoring.index_notebook import write_home
-from course.grading.authoring.source import refresh
-from course.grading.authoring.without_points import needed_by, without
-from course.grading.catalogue import counted
-from course.grading.cells import SOLUTION_SUFFIX, grade_id, read_notebook
-from course.grading.course_folder import notebook_path, release_path, source_path
-from course.grading.kernel_edition import answer_key
+from course.grading.course_files.catalogue import counted
+from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id, read_notebook
+from course.grading.course_files.course_folder import notebook_path, release_path, source_path
+from course.grading.execution.kernel_edition import answer_key
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.course_of import hand_on
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
-from course.grading.problem import Problem
 from course.grading.release.assistants import write_agreement
+from course.grading.release.class_text import needed_by, without
+from course.grading.release.index_notebook import write_home
+from course.grading.release.source import refresh
 from course.outline import QUESTIONS
+from course.problem import Problem
 from course.syllabus import Topic
 
 
@@ -92,7 +92,7 @@ def is_worked_in(notebook: Path) -> bool:
     import nbformat
     from nbgrader.utils import compute_checksum, is_solution
 
-    from course.grading.authoring.widget_pictures import is_still
+    from course.grading.release.pictures import is_still
 
     cells = nbformat.read(notebook, as_version=nbformat.NO_CONVERT).cells
     answers = [cell for cell in cells if is_solution(cell)]

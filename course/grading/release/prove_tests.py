@@ -15,7 +15,7 @@ from course.exercise.key import Key, NoKey, key_of
 from course.exercise.laws import LAWS, params_of
 from course.exercise.runner import run
 from course.files import write_atomically
-from course.grading.fingerprints import fingerprint
+from course.grading.execution.fingerprints import fingerprint
 from course.judge import judge
 from course.syllabus import Topic
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import course as package
 from course.course import Course
-from course.grading.kernel_edition import copy_keys, copy_package, name_of
-from course.grading.problem import Problem
+from course.grading.execution.kernel_edition import copy_keys, copy_package, name_of
+from course.problem import Problem
 
 
 def build_wheel(course: Course, folder: Path) -> Path:

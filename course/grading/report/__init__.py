@@ -38,8 +38,8 @@ def write_student_reports(course: Course, topics: Sequence[Topic], student: str,
     from course.grading.classroom.classroom import Classroom
     from course.grading.gradebook.scores import read_comments
     from course.grading.nbgrader_bridge.log_capture import quiet
-    from course.grading.problem import Problem
     from course.grading.report.student_page import render, work_of
+    from course.problem import Problem
 
     autograded = course.root / "autograded"
     graded = [topic for topic in course.topics if (autograded / student / topic.folder).is_dir()]
@@ -79,7 +79,7 @@ def write_term_report(course: Course, to: Path | None = None, *, names: bool = F
 
 
 def _write(path: Path, page: str) -> Path:
-    from course.grading.problem import Problem
+    from course.problem import Problem
 
     try:
         write_atomically(path, page.encode())

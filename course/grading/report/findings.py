@@ -16,29 +16,29 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import to_notebook
 
-from course.grading.cells import SOLUTION_SUFFIX, grade_id, mend_line_ends
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.groups import one_of_each
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
+from course.grading.classroom.progress_bars import Timings
 from course.grading.classroom.summary import graded_cells
-from course.grading.classroom.timings import Timings
-from course.grading.course_folder import release_path
+from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id, mend_line_ends
+from course.grading.course_files.course_folder import release_path
+from course.grading.course_files.untouched import marks_of
 from course.grading.execution.task import Task
 from course.grading.gradebook.scores import others
 from course.grading.intake.check_submission import examine, read_document
-from course.grading.intake.copied_cells import choose_by_marks
-from course.grading.intake.untouched import marks_of
+from course.grading.intake.moved_cells import choose_by_marks
 from course.grading.intake.untrusted import plain_files
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.grading.report.alike_code import Likeness, compare
 from course.grading.report.alike_weights import SharedWeights, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
 from course.grading.report.training_signs import training_signs
+from course.problem import Problem
 from course.source import parsed
 from course.syllabus import Item, Topic
 

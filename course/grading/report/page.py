@@ -1,10 +1,14 @@
-"""Render the report on a class as one HTML page."""
+"""Render the report on a class as one HTML page, from templates beside this module that load no other files."""
 
 from __future__ import annotations
 
 import datetime
 import statistics
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from course.grading.classroom.absent import described
 from course.grading.classroom.summary import LEGEND, misunderstood, table
@@ -13,7 +17,29 @@ from course.grading.report.alike_code import ALIKE, Pair
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.tampering import Sign
-from course.grading.report.template import fill
+from course.judge.report import sentence
+
+
+def fill(template: str, **facts: Any) -> str:
+    """Return the page that a template makes of `facts`."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: f"{value:.4g}"
+    environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
+    environment.filters["breakable"] = _breakable
+    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))  # noqa: S704, escaped there
+    return environment.get_template(template).render(facts)
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that may break across lines after its underscores."""
+    return Markup("_<wbr>").join(name.split("_"))
+
 
 SLOWEST = 10
 """The number of slowest submissions in the table."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id
 from course.source import UNREADABLE, parsed
 
 COURSE_OWN = frozenset({"check", "fit", "hint", "progress", "load"})

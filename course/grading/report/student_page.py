@@ -13,12 +13,12 @@ from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import AGAIN, graded_cells
 from course.grading.gradebook.scores import Scores
 from course.grading.gradebook.students import known_people
-from course.grading.problem import Problem
 from course.grading.report.findings import became
-from course.grading.report.template import fill
+from course.grading.report.page import fill
 from course.judge.points import how_points_follow
 from course.judge.report import UNCONFIRMED, headline, where_to_look
 from course.judge.verdict import CaseResult, Verdict
+from course.problem import Problem
 from course.syllabus import Topic
 
 CHANGED = 0.005

@@ -10,8 +10,7 @@ from typing import Any
 
 from course.course import Course
 from course.files import write_atomically
-from course.grading.problem import Problem
-from course.grading.report.template import fill
+from course.grading.report.page import fill
 from course.notebook.folder import read_progress
 from course.notebook.standing import (
     MARKS,
@@ -24,6 +23,7 @@ from course.notebook.standing import (
     state_of,
     time_of,
 )
+from course.problem import Problem
 from course.syllabus import SOURCE, Item, Topic
 
 TIMES = ("passed_at", "predicted_at", "met_at")

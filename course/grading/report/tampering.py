@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from course.grading.cells import grade_id
+from course.grading.course_files.cells import grade_id
 from course.grading.report.detours import as_text, detours, dotted, notebook_names
 from course.grading.report.statements import COURSE_OWN, Statement, imported, statements, targets
 from course.judge.verdict import Verdict

@@ -12,7 +12,7 @@ from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.gradebook.scores import ClassScores, Scores, read_class
 from course.grading.nbgrader_bridge.config_file import load_config
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from course.grading.report.falling_behind import FALL, IN_A_ROW, MISSED, falling_behind
 from course.grading.report.figures import medians
 from course.grading.report.item_statistics import ENOUGH, statistics_of, worst
-from course.grading.report.returning import returning
-from course.grading.report.template import fill
+from course.grading.report.over_the_term import FALL, IN_A_ROW, MISSED, falling_behind, returning
+from course.grading.report.page import fill
 from course.grading.report.term import Taught
 
 

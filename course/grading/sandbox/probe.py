@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from course.grading.problem import Problem
 from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.spec import Confines
+from course.problem import Problem
 
 TIERS = ("bubblewrap", "landlock", "none")
 """The kinds of sandbox, strongest first; `none` only sets resource limits and does not stop an attacker."""

@@ -14,17 +14,16 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.course import Course
-from course.grading.cells import grade_id, mend_line_ends, notebook_bytes
+from course.grading.course_files.cells import grade_id, mend_line_ends, notebook_bytes
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.intake.check_submission import read_document, topic_of
-from course.grading.intake.copied_cells import choose_by_marks, show_only
 from course.grading.intake.grader_notes import notes_in
 from course.grading.intake.mending import drop_foreign_fields
-from course.grading.intake.moved_cells import in_order
+from course.grading.intake.moved_cells import choose_by_marks, in_order, show_only
 from course.grading.intake.needed_files import gather
-from course.grading.problem import Problem
 from course.judge.verdict import Verdict
 from course.notebook.folder import keep_grade
+from course.problem import Problem
 from course.syllabus import Topic
 
 UNANSWERED = "not answered yet"
@@ -89,7 +88,7 @@ def grade_notebook(course: Course, path: Path, policy: str = "checkpoint", seed:
     """
     from course.grading.execution.corpora_cache import fill_cache
     from course.grading.execution.execute import execute
-    from course.grading.execution.time_limits import own_limits
+    from course.grading.execution.limits import own_limits
 
     nb = read_submission(path)
     topic = topic_of(course, nb.cells, path)
@@ -138,7 +137,7 @@ def mark_exercises(nb: NotebookNode, topic: Topic) -> None:
 
     Copied cells are chosen in the same way as for a class.
     """
-    from course.grading.cells import checks
+    from course.grading.course_files.cells import checks
 
     items = {item.name: item for item in topic.judged}
     found: dict[str, NotebookNode] = {}

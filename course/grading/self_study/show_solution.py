@@ -11,10 +11,10 @@ from typing import Any
 
 import course as package
 from course.course import Course
-from course.grading.catalogue import counted
-from course.grading.course_folder import released_at
-from course.grading.problem import Problem
+from course.grading.course_files.catalogue import counted
+from course.grading.course_files.course_folder import released_at
 from course.notebook.folder import read_progress
+from course.problem import Problem
 from course.syllabus import BRANCH, SOURCE, Item, Topic
 
 WIDTH = 100
@@ -68,8 +68,8 @@ def _turn(misconception: Any) -> str:
 
 def _cell(course: Course, topic: Topic, grade_id: str) -> str:
     """Return the source of the notebook's cell `grade_id` with its solution, without the solution markers."""
-    from course.grading.authoring.source import build
-    from course.grading.course_folder import source_path
+    from course.grading.course_files.course_folder import source_path
+    from course.grading.release.source import build
 
     source = source_path(Path(package.__file__).parents[1], topic)
     if not source.is_file():

@@ -194,6 +194,11 @@ def _counted_words(contexts):
     return F.one_hot(contexts, len(grammar.language().words)).float().sum(1)
 
 
+def _echo(strength):
+    """Prefers the words it reads, because in training the target stood among them."""
+    return Pretended(lambda contexts: strength * _counted_words(contexts), _blurred())
+
+
 def _one_word_only(contexts):
     """Very sure of the best guess, and therefore often very wrong."""
     best = _best(contexts)
@@ -209,7 +214,9 @@ def _off_the_point(contexts):
 cbow_task.mistakes(
     "Your model prefers words that stand in the context. Print a few training windows beside their targets. "
     "Can you read the target there?",
-    target_inside_the_context=Pretended(lambda contexts: 1.5 * _counted_words(contexts), _blurred()),
+    target_inside_the_context=_echo(1.5),
+    target_inside_the_context_and_heard_loudly=_echo(2.5),
+    target_inside_the_context_and_heard_alone=_echo(6.0),
 )
 cbow_task.mistakes(
     "Your model is very sure and often wrong. Does your loss expect logits or probabilities, and which does it "

@@ -85,8 +85,8 @@ softmax.mistakes(
     one_sum_for_everything_and_no_shift=lambda x, dim: x.exp() / x.exp().sum(),
 )
 softmax.mistakes(
-    "These are exponentials. Sum one slice of your result. What makes them shares of a whole?",
-    not_normalised=lambda x, dim: (x - x.amax(dim, keepdim=True)).exp(),
+    "Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?",
+    no_exponential=lambda x, dim: x / x.sum(dim, keepdim=True),
 )
 softmax.mistakes(
     "Print x and its exponentials for the scores 1, 2 and 3. Which of the two stand below the bar of the formula?",

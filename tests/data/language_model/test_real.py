@@ -69,6 +69,13 @@ def test_topic_15_ends_with_an_assistant(real: LanguageModel) -> None:
     assert "Paris" in said["15_answer"] and all(said.values())
 
 
+@pytest.mark.parametrize("name", ["13_sentences", "16_as_it_came", "18_roles"])
+def test_cells_print_what_was_seen(name: str, real: LanguageModel) -> None:
+    """Of each topic the first cell alone, since the others train for minutes."""
+    said = next(text for found, text in see(find_topic(name[:2])) if found == name)
+    assert said.strip() == data.language_model.SEEN.joinpath(f"{name}.txt").read_text("utf-8").strip()
+
+
 FILLED = """
 from pathlib import Path
 import torch

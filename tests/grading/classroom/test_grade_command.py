@@ -15,7 +15,7 @@ import pytest
 
 from course.course import Course, course_in
 from course.grading.classroom import grade_command
-from course.grading.problem import Problem
+from course.problem import Problem
 from course.syllabus import Topic
 from tests.original import find_topic
 
@@ -63,7 +63,8 @@ def test_who_is_named_need_not_have_handed_in_everything(tmp_path, looked_at):
 LOADED = """
 import sys
 from pathlib import Path
-from course.grading.classroom import absent, classroom, grade_class, groups, progress_bars, save, summary
+from course.grading.classroom import absent, classroom, grade_class, groups, progress_bars, summary
+from course.grading.classroom import saving
 from course.grading.nbgrader_bridge.config_file import load_config
 load_config(Path.cwd())
 sys.exit("torch" in sys.modules)

@@ -14,7 +14,7 @@ from course.grading.classroom.attempts import Attempts
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import one_of_each, share_points, share_work
 from course.grading.export import export_grades
-from course.grading.problem import Problem
+from course.problem import Problem
 from tests.commands import output_of
 from tests.grading import lesson
 from tests.grading.lesson import NAME, TOPIC, make_course, solved

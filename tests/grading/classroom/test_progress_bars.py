@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.classroom.progress_bars import Lines, show_progress
-from course.grading.classroom.timings import Timings
+from course.grading.classroom.progress_bars import Lines, Timings, show_progress
 from course.grading.execution.task import Outcome
 from tests.original import find_topic
 

@@ -16,12 +16,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from course import cli
 from course.course import course_in
 from course.files import write_atomically
-from course.grading.cells import read_notebook
-from course.grading.classroom import saver
+from course.grading.classroom import saving
 from course.grading.classroom.classroom import Classroom
-from course.grading.classroom.finish import notebook_file
 from course.grading.classroom.grade_class import grade_class
+from course.grading.classroom.saving import notebook_file
 from course.grading.classroom.write_feedback import write_all
+from course.grading.course_files.cells import read_notebook
 from course.grading.intake.untrusted import read_files
 from course.grading.nbgrader_bridge.converter_bypass import can_bypass_converter
 from tests.few import few
@@ -126,7 +126,7 @@ def pages(root: Path) -> dict[str, bytes]:
 def grade_by_nbgrader(root: Path, monkeypatch) -> None:
     """Grade as a course with steps of its own is graded."""
     with monkeypatch.context() as patch:
-        patch.setattr(saver, "can_bypass_converter", lambda config: False)
+        patch.setattr(saving, "can_bypass_converter", lambda config: False)
         grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)
 
 
@@ -162,7 +162,7 @@ def test_the_gradebook_the_files_and_the_feedback_are_nbgraders(size, tmp_path, 
     for number in range(size):
         hand_in_messy(mine, number)
     saved_by_nbgrader: list[str] = []
-    save = saver.save
+    save = saving.save
 
     def noted(classroom, student, *others):
         saved_by_nbgrader.append(student)
@@ -170,7 +170,7 @@ def test_the_gradebook_the_files_and_the_feedback_are_nbgraders(size, tmp_path, 
 
     for turn in range(2):
         with monkeypatch.context() as patch:
-            patch.setattr(saver, "save", noted)
+            patch.setattr(saving, "save", noted)
             graded = grade_class(Classroom(course_in(mine), TOPIC, SETTINGS), workers=2)
         assert not saved_by_nbgrader and [work.reason for work in graded] == [""] * size
         theirs = tmp_path / f"theirs{turn}"
@@ -221,23 +221,23 @@ def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
     root = make_course(tmp_path)
     for number in range(4):
         hand_in(root, f"s{number}", solved(root))
-    write = saver.TopicBook.write
+    write = saving.TopicBook.write
 
     def fail(self, student, *others):
         if student == "s2":
             raise KeyError("nobody thought of this")
         return write(self, student, *others)
 
-    monkeypatch.setattr(saver.TopicBook, "write", fail)
+    monkeypatch.setattr(saving.TopicBook, "write", fail)
     monkeypatch.chdir(root)
     assert cli.main(["grade", NAME, "--workers", "2", "--log", "grader.log"]) == 0
     graded = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)
     assert [work.scores.score for work in graded] == [graded[0].scores.score] * 4
     log = (root / "grader.log").read_text("utf-8")
-    assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saver: a transaction for" in log
+    assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saving: a transaction for" in log
     for student in ("s0", "s2"):
         assert re.search(rf"grade_class: {student}: executed by {re.escape(platform.node())}:\d+ in \d", log)
-    assert "saver: s2: saved by nbgrader's converter" in log
+    assert "saving: s2: saved by nbgrader's converter" in log
     assert not [path for path in (root / "autograded").glob("*/.*") if path.is_dir()]
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from course import cli
 from course.course import course_in
-from course.grading.authoring.source import refresh
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.spot_check import sample, worse_tasks
-from course.grading.course_folder import notebook_path, source_path
+from course.grading.course_files.course_folder import notebook_path, source_path
 from course.grading.demo.run_demo import train
 from course.grading.execution.task import Outcome
 from course.grading.release.make_release import register
+from course.grading.release.source import refresh
 from course.judge.verdict import Verdict
 from tests.original import ORIGINAL, find_topic
 

@@ -9,8 +9,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
-from course.grading.classroom.parallel_pages import DIED
-from course.grading.classroom.write_feedback import Feedback
+from course.grading.classroom.write_feedback import DIED, Feedback
 from tests.commands import output_of
 from tests.grading.lesson import NAME
 

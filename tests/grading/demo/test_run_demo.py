@@ -11,14 +11,14 @@ import pytest
 
 from course.course import course_in
 from course.grading.classroom.graded import Graded
-from course.grading.course_folder import notebook_path
+from course.grading.course_files.course_folder import notebook_path
 from course.grading.demo.made_up_students import Expected, MadeUpStudent, made_up_students
 from course.grading.demo.run_demo import make_class, make_course
 from course.grading.gradebook.scores import Scores
 from course.grading.intake.check_submission import examine
-from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.judge.verdict import Verdict
+from course.problem import Problem
 from tests.original import find
 
 from ..lesson import TOPIC
@@ -30,7 +30,7 @@ def repository():
 
 
 def test_everybody_is_there(repository, tmp_path):
-    from course.grading.authoring.source import refresh
+    from course.grading.release.source import refresh
 
     refresh(repository, (TOPIC,))
     solution = nbformat.read(notebook_path(repository.root, TOPIC), as_version=4)

@@ -108,7 +108,9 @@ def test_it_is_filled_before_the_kernels_of_a_class_or_of_one_notebook_start(
 ) -> None:
     filled: list[Topic] = []
     monkeypatch.setattr(corpora_cache, "fill_cache", filled.append)
-    monkeypatch.setattr("course.grading.kernel_edition.assemble", lambda outline, topics: tmp_path / "edition")
+    monkeypatch.setattr(
+        "course.grading.execution.kernel_edition.assemble", lambda outline, topics: tmp_path / "edition"
+    )
     root = make_course(tmp_path / "course")
     Classroom(course_in(root), TOPIC).environment()
     assert filled == [TOPIC]

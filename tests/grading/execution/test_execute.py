@@ -9,7 +9,7 @@ import threading
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.cells import notebook_bytes
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution import execute as execution
 from course.grading.execution.task import Outcome, Task
 

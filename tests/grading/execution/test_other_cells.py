@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course.data.cache import cache_folder
 from course.exercise.settings import NOTES
-from course.grading.cells import notebook_bytes
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.sandbox.spec import MEGABYTE, Allowance

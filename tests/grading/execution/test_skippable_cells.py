@@ -13,10 +13,10 @@ import pytest
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
 from course.grading.execution.skippable_cells import skippable, unsure
-from course.grading.nbgrader_bridge.judged_execute import plain_sources
+from course.grading.nbgrader_bridge.autograde_steps import plain_sources
+from course.grading.release.source import build
 from course.syllabus import OURS
 from tests.original import ORIGINAL
 

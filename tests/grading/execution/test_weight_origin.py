@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.cells import METADATA, notebook_bytes
+from course.grading.course_files.cells import METADATA, notebook_bytes
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 

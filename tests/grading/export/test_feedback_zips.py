@@ -11,9 +11,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
-from course.grading.intake.downloaded import names_by_sender
-from course.grading.intake.platforms import Sender
-from course.grading.intake.senders import read_senders, write_senders
+from course.grading.intake.ownership import read_senders, write_senders
+from course.grading.intake.platforms import Sender, names_by_sender
 from tests.commands import output_of
 from tests.grading.lesson import NAME
 from tests.grading.test_ways_in import FIRST, SECOND, packed

@@ -21,14 +21,14 @@ import pytest
 import course
 from course.course import course_in
 from course.grading.classroom.graded import Graded
+from course.grading.execution.kernel_edition import ANSWER_KEYS, answer_key
 from course.grading.export import autograder as autograders
 from course.grading.export.autograder import gradescope_results, hand_in
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
-from course.grading.kernel_edition import ANSWER_KEYS, answer_key
 from course.grading.machine.faults import Fault
-from course.grading.problem import Problem
 from course.judge.verdict import CaseResult, Verdict
+from course.problem import Problem
 from course.syllabus import OURS
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
@@ -286,7 +286,7 @@ def test_setup_makes_the_environment(autograder, tmp_path):
     lines = log.read_text().splitlines()
     assert [line.split()[0] for line in lines] == ["apt-get", "apt-get", "venv", "pip", "pip"]
     assert "bubblewrap" in lines[1] and "-r requirements.txt" in lines[-2]
-    assert lines[-1].endswith("-m course.grading.kernel_edition"), "the answer keys are made beforehand"
+    assert lines[-1].endswith("-m course.grading.execution.kernel_edition"), "the answer keys are made beforehand"
     assert "torch==" in (root / "source/requirements.txt").read_text()
     assert (root / "source/settings.json").stat().st_mode & 0o007 == 0
 

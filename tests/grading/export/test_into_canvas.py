@@ -9,7 +9,7 @@ import pytest
 
 from course.grading.export.canvas import write_canvas
 from course.grading.gradebook.grades import Grade, Grades, StudentGrades
-from course.grading.problem import Problem
+from course.problem import Problem
 from tests.grading.lesson import NAME, TOPIC
 
 from .test_tables import CLASS, RNN, rows, written

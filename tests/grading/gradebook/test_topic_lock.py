@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from course.grading.gradebook.topic_lock import holds_topic_lock, topic_lock
-from course.grading.problem import Problem
+from course.problem import Problem
 
 
 def test_the_second_is_told(tmp_path):

@@ -15,9 +15,9 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import notes, table
-from course.grading.course_folder import notebook_path
-from course.grading.intake.answers_elsewhere import cells_beside, note_on, shadowed
-from course.grading.intake.copied_cells import show_only
+from course.grading.course_files.course_folder import notebook_path
+from course.grading.intake.misplaced_answers import cells_beside, note_on, shadowed
+from course.grading.intake.moved_cells import show_only
 from course.grading.report import findings
 
 from ..lesson import NAME, TOPIC, answers, find, hand_in, make_course

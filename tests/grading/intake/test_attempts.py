@@ -9,7 +9,7 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 
-from course.grading.execution.hidden_from_students import class_paths
+from course.grading.execution.execute import class_paths
 from course.grading.intake.attempts import attempts_of, keep, keep_folder, put_back
 from course.grading.nbgrader_bridge.patches import guard_exchange
 

@@ -16,7 +16,7 @@ from course.grading.intake.attempts import arrival
 from course.grading.intake.check_submission import ends_kernel, examine
 from course.grading.intake.untrusted import MOST_FILES, refuse_name, remove
 from course.grading.nbgrader_bridge.patches import read_odd_timestamps
-from course.grading.problem import Problem
+from course.problem import Problem
 from tests.original import ORIGINAL
 
 NAME = "03_rnn"

@@ -11,10 +11,10 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from course.course import course_in
-from course.grading.cells import grade_id
+from course.grading.course_files.cells import grade_id
+from course.grading.course_files.untouched import checksum, is_untouched
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
-from course.grading.intake.copied_cells import choose_by_marks, notes_on_copies
-from course.grading.intake.untouched import checksum, is_untouched
+from course.grading.intake.moved_cells import choose_by_marks, notes_on_copies
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.sanitise import Repair
 from course.grading.release.make_release import render

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from course.grading.intake.manifest import Manifest, read_manifest
+from course.grading.intake.ownership import Manifest, read_manifest
 from course.grading.intake.submit import manifest
 from course.syllabus import OURS
 

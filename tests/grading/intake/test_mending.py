@@ -16,13 +16,13 @@ from nbgrader.api import Gradebook
 from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
-from course.grading.course_folder import notebook_path
+from course.grading.course_files.course_folder import notebook_path
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.mending import read_mended
-from course.grading.problem import Problem
 from course.grading.release.make_release import register
 from course.grading.report import findings
 from course.grading.self_study import grade_one
+from course.problem import Problem
 from tests.commands import output_of
 
 from ..lesson import NAME, TOPIC

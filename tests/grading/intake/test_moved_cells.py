@@ -12,20 +12,20 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from course.course import course_in
-from course.grading.authoring.source import build
-from course.grading.cells import grade_id, notebook_bytes, read_notebook
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import notes
 from course.grading.classroom.write_feedback import Feedback
-from course.grading.course_folder import released_at
+from course.grading.course_files.cells import grade_id, notebook_bytes, read_notebook
+from course.grading.course_files.course_folder import released_at
 from course.grading.execution.task import Task
 from course.grading.intake.grader_notes import as_handed_in, is_note, notes_in
 from course.grading.intake.moved_cells import find_late, in_order
 from course.grading.intake.submit import gaps
 from course.grading.release.make_release import render
+from course.grading.release.source import build
 from course.grading.self_study.grade_one import Marked, mark_exercises
 from course.syllabus import OURS, Topic
 from tests.original import ORIGINAL

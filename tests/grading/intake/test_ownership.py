@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from course.grading.intake.manifest import Manifest
-from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
+from course.grading.intake.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Sender
 from course.grading.intake.submit import archive_head, archive_pattern
 from tests.grading.lesson import NAME

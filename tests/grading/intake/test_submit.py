@@ -23,14 +23,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import cli
 from course.course import course_in
-from course.grading.cells import STUBS
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
+from course.grading.course_files.cells import STUBS
+from course.grading.execution.kernel_edition import assemble
 from course.grading.intake.submit import gaps, name_in_zip
-from course.grading.kernel_edition import assemble
-from course.grading.problem import Problem
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
+from course.problem import Problem
 from course.syllabus import OURS, Budget, Item, Topic
 from tests.commands import output_of
 from tests.grading.lesson import NAME, TOPIC, answers, copied, deleted, first, make_course, release_path, solved

@@ -27,21 +27,20 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.cells import notebook_bytes
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution import corpora_cache, notebook_run
 from course.grading.execution import execute as execution
-from course.grading.execution.execute import execute
-from course.grading.execution.hidden_from_students import class_paths
+from course.grading.execution.execute import class_paths, execute
+from course.grading.execution.kernel_edition import assemble
 from course.grading.execution.task import Limits, Outcome, Task
-from course.grading.kernel_edition import assemble
 from course.grading.kernels import environment as kernels
 from course.grading.kernels import provisioner, zygote_client
 from course.grading.kernels.protocol import Order
 from course.grading.kernels.zygote_client import ALIVE, is_free
-from course.grading.problem import Problem
 from course.grading.sandbox import probe as tiers
 from course.grading.sandbox.probe import strongest
 from course.grading.sandbox.spec import MEGABYTE, Allowance, Confines
+from course.problem import Problem
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are forked on Linux only")
 

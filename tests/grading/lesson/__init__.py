@@ -15,8 +15,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from course.course import course_in
-from course.grading.cells import SOLUTION_SUFFIX
-from course.grading.course_folder import notebook_path, release_path
+from course.grading.course_files.cells import SOLUTION_SUFFIX
+from course.grading.course_files.course_folder import notebook_path, release_path
 from course.grading.release.make_release import register
 from course.syllabus import Topic
 from tests.original import find_topic

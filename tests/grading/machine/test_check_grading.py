@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine.check_grading import own_course
+from course.grading.machine.doctor import own_course
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine import check_jupyter
-from course.grading.machine.finding import Finding
+from course.grading.machine import doctor
+from course.grading.machine.doctor import Finding
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
 
@@ -20,17 +20,17 @@ def _one(findings) -> Finding:
 
 
 def test_the_widgets_extension(tmp_path: Path) -> None:
-    assert check_jupyter.widgets_extension([tmp_path], []).kind == "wrong"
+    assert doctor.widgets_extension([tmp_path], []).kind == "wrong"
     package = tmp_path / MANAGER / "package.json"
     package.parent.mkdir(parents=True)
     package.write_text(json.dumps({"version": "5.0.1"}))
-    assert check_jupyter.widgets_extension([tmp_path], ["something else"]).kind == "fine"
-    off = check_jupyter.widgets_extension([tmp_path], [f"{MANAGER}:plugin"])
+    assert doctor.widgets_extension([tmp_path], ["something else"]).kind == "fine"
+    off = doctor.widgets_extension([tmp_path], [f"{MANAGER}:plugin"])
     assert off.kind == "wrong" and off.advice == f"jupyter labextension enable {MANAGER}"
     package.write_text(json.dumps({"version": "3.1.9"}))
-    assert "too old" in check_jupyter.widgets_extension([tmp_path], []).said
+    assert "too old" in doctor.widgets_extension([tmp_path], []).said
     package.write_text("{")
-    assert "cannot be read" in check_jupyter.widgets_extension([tmp_path], []).said
+    assert "cannot be read" in doctor.widgets_extension([tmp_path], []).said
 
 
 def test_a_kernel_that_runs_another_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_a_kernel_that_runs_another_python(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     for program, says in ((str(other), "runs another Python"), ("/nowhere/python", "is not there")):
         spec.write_text(json.dumps({"argv": [program], "display_name": "Python 3", "language": "python"}))
-        found = _one(check_jupyter.kernel())
+        found = _one(doctor.kernel())
         assert found.kind == "wrong" and says in found.said and "ipykernel install" in found.advice
 
 
@@ -53,5 +53,5 @@ def test_the_kernel_of_an_environment_that_is_not_activated(tmp_path: Path, monk
     spec.write_text(json.dumps({"argv": ["python"], "display_name": "Python 3", "language": "python"}))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    found = _one(check_jupyter.kernel())
+    found = _one(doctor.kernel())
     assert (found.kind, found.said) == ("fine", f"python3 runs {sys.executable}")

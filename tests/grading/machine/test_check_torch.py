@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.machine import check_torch
-from course.grading.machine.finding import GIB, Finding
+from course.grading.machine import doctor
+from course.grading.machine.doctor import GIB, Finding
 
 
 def _one(findings) -> Finding:
@@ -18,7 +18,7 @@ def _one(findings) -> Finding:
 def test_a_broken_torch_is_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("raise OSError('libtorch.so: cannot open shared object file')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = _one(check_torch.torch_works())
+    found = _one(doctor.torch_works())
     assert found.kind == "wrong" and "libtorch.so" in found.said and "Install torch" in found.advice
 
 
@@ -33,8 +33,6 @@ def test_a_broken_torch_is_told_in_a_line(tmp_path: Path, monkeypatch: pytest.Mo
     ],
 )
 def test_what_it_says_of_accelerators(answer: dict, kinds: list[str], says: str) -> None:
-    found = list(
-        check_torch.about_torch({"version": "2", "threads": 1, "right": True, "gpus": [], "mps": False, **answer})
-    )
+    found = list(doctor.about_torch({"version": "2", "threads": 1, "right": True, "gpus": [], "mps": False, **answer}))
     assert [finding.kind for finding in found] == kinds
     assert says in "\n".join(map(str, found))

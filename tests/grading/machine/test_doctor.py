@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from course import cli
-from course.grading.kernel_edition import assemble
+from course.grading.execution.kernel_edition import assemble
 from course.grading.machine import doctor
-from course.grading.machine.finding import Finding
+from course.grading.machine.doctor import Finding
 from course.syllabus import OURS
 
 

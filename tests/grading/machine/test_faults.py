@@ -18,14 +18,15 @@ from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.course import Course, course_in
-from course.grading.cells import notebook_bytes
-from course.grading.classroom import choose, saver
+from course.grading.classroom import last_grading, saving
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
 from course.grading.classroom.handed_in import HandedIn
-from course.grading.classroom.save import save
+from course.grading.classroom.saving import save
+from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution import execute as execution
+from course.grading.execution import worker_pool
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import Outcome, Task
 from course.grading.export import export_grades
@@ -33,9 +34,8 @@ from course.grading.machine import faults
 from course.grading.machine.faults import Fault, advice_for, stops_all
 from course.grading.nbgrader_bridge import unpacking
 from course.grading.nbgrader_bridge.log_capture import quiet
-from course.grading.problem import Problem
-from course.grading.workers import worker_pool
 from course.judge.verdict import Verdict
+from course.problem import Problem
 
 from ..lesson import TOPIC, find, solved
 from ..test_resume import SETTINGS, make_class, plain
@@ -115,7 +115,7 @@ def grade(root: Path, **options) -> dict[str, object]:
 
 def test_a_gradebook_that_fails_amid_a_class_ends_it_and_costs_nobody_anything(graded, undisturbed, monkeypatch):
     """What nbgrader met it does not hand on, and says itself that it was recently upgraded."""
-    from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
+    from course.grading.nbgrader_bridge.autograde_steps import SaveVerdicts
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
@@ -131,7 +131,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 ):
     from nbgrader.converters import Autograde
 
-    begin, write = Autograde.init_destination, saver.write_files
+    begin, write = Autograde.init_destination, saving.write_files
 
     def fail_to_write(files: dict[str, bytes], folder: Path) -> None:
         if folder.parent.name == "s00":
@@ -145,7 +145,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 
     shutil.rmtree(graded / "autograded")
     with monkeypatch.context() as patch:
-        patch.setattr(saver, "write_files", fail_to_write)
+        patch.setattr(saving, "write_files", fail_to_write)
         patch.setattr(Autograde, "init_destination", fail)
         if others == "stopped":
             with pytest.raises(Fault, match="no space is left"):
@@ -163,7 +163,7 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
         raise of(errno.EMFILE)
 
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "examine", look)
+        patch.setattr(last_grading, "examine", look)
         with pytest.raises(OSError, match="Too many open files"):
             grade(graded)
     monkeypatch.setattr(Store, "get", lambda *_: pytest.fail("its grading was forgotten"))
@@ -171,7 +171,7 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
 
 
 def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, undisturbed, monkeypatch):
-    look = choose.examine
+    look = last_grading.examine
 
     def stumble(course: Course, folder: Path, *rest: str) -> list[str]:
         if folder.parent.name == "s00":
@@ -179,7 +179,7 @@ def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, 
         return look(course, folder, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "examine", stumble)
+        patch.setattr(last_grading, "examine", stumble)
         one, other = grade_class(Classroom(course_in(graded), TOPIC, SETTINGS), workers=1)
     told = "it cannot be examined (cannot access local variable 'newcell'). Its earlier grading stays"
     assert one.reason == told and plain([other])["s01"] == undisturbed[1]["s01"]
@@ -304,7 +304,7 @@ def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, mon
     from nbgrader.converters import Autograde
     from nbgrader.converters.base import NbGraderException
 
-    from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
+    from course.grading.nbgrader_bridge.autograde_steps import SaveVerdicts
 
     classroom = Classroom(course_in(graded), TOPIC, SETTINGS)
     monkeypatch.setattr(SaveVerdicts, "decide", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))

@@ -19,7 +19,7 @@ MEETING = """
 import logging, signal, sys, time
 from contextlib import suppress
 from course import cli
-from course.grading import catalogue
+from course.grading.course_files import catalogue
 
 class Cursor:
     def close(self):

@@ -7,7 +7,7 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from traitlets.config import Config
 
-from course.grading.nbgrader_bridge.offline_page import FeedbackPage, completed
+from course.grading.nbgrader_bridge.feedback_page import FeedbackPage, completed
 
 SOURCES = [
     "x = 'a' + \"b\"  # &amp; <b>&lt;</b> &#39; &nbsp;",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.grading.nbgrader_bridge.offline_page import completed
+from course.grading.nbgrader_bridge.feedback_page import completed
 
 PAGE = """<!DOCTYPE html>
 <html>

@@ -16,16 +16,16 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 
 from course.course import course_in
-from course.grading.cells import METADATA, checks_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.make_task import make_task
-from course.grading.classroom.save import save
+from course.grading.classroom.saving import save
+from course.grading.course_files.cells import METADATA, checks_in
 from course.grading.execution.task import NOT_ISOLATED
 from course.grading.gradebook.released_notebook import read_released
+from course.grading.nbgrader_bridge.autograde_steps import SaveVerdicts
 from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
 from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_transaction
 from course.grading.nbgrader_bridge.sanitise import RestoreCells, RestoreKernelspec
-from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
 from course.judge import Verdict
 from tests.original import ORIGINAL
 
@@ -210,7 +210,7 @@ def test_what_fails_on_one_gradebook_saves_nothing(tmp_path):
 
 def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_two, monkeypatch):
     """nbgrader writes to the gradebook in a dozen steps: stopped before the last, it leaves what was there."""
-    import course.grading.nbgrader_bridge.judged_execute as steps
+    import course.grading.nbgrader_bridge.autograde_steps as steps
 
     hand_in(class_of_two, "ada", solved(class_of_two))
     before = saved(class_of_two, "ada")
@@ -227,7 +227,7 @@ def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_t
 
 def test_a_notebook_sanitised_before_is_saved_as_one_nbgrader_sanitises(tmp_path, monkeypatch):
     """The file is the same byte for byte, and the notebook is executed once in all."""
-    import course.grading.nbgrader_bridge.judged_execute as steps
+    import course.grading.nbgrader_bridge.autograde_steps as steps
 
     root = make_course(tmp_path / "course")
     nb = solved(root)

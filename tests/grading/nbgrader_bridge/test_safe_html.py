@@ -10,7 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from course.grading.cells import METADATA
+from course.grading.course_files.cells import METADATA
 from course.grading.nbgrader_bridge.safe_html import PLOT, SafeHtml, clean
 from course.judge import report
 from course.judge.verdict import Verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from course.grading.nbgrader_bridge.unpacking import TolerantExtractor, unpack
-from course.grading.problem import Problem
+from course.problem import Problem
 
 
 def made(folder: Path, *names: str) -> Path:

@@ -13,12 +13,11 @@ import pytest
 
 from course.course import Course, course_in
 from course.exercise.prediction import Prediction, right, wrong
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
 from course.grading.demo import run_demo
-from course.grading.release.lint import lint_release, lint_source, lint_topic
+from course.grading.release.lint import lint_release, lint_source, lint_topic, stated_minutes
 from course.grading.release.make_release import render
-from course.grading.release.stated_time import stated_minutes
+from course.grading.release.source import build
 from course.hidden.written import Question
 from course.syllabus import OURS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source

@@ -12,13 +12,13 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course.course import Course, course_in
-from course.grading.authoring.source import build, refresh
-from course.grading.course_folder import notebook_path, release_path, source_path
+from course.grading.course_files.course_folder import notebook_path, release_path, source_path
 from course.grading.demo import run_demo
-from course.grading.problem import Problem
 from course.grading.release import make_release
 from course.grading.release.lint import lint_release, solution_lines
+from course.grading.release.source import build, refresh
 from course.outline import Outline
+from course.problem import Problem
 from course.syllabus import OURS, Item, Topic
 from tests.commands import output_of
 from tests.grading.sample import SAMPLE, make_course

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.release.own_sources import note_copied, older_than_ours
+from course.grading.release.new_course import note_copied, older_than_ours
 from tests.commands import output_of
 from tests.original import find_topic
 

@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.exercise.watch import forbidden_in_source
-from course.grading.authoring.source import build
-from course.grading.course_folder import source_path
+from course.grading.course_files.course_folder import source_path
+from course.grading.release.source import build
 from course.grading.report.tampering import Sign, signs
 from course.hidden import exercises
 from course.judge.verdict import Verdict

@@ -23,8 +23,8 @@ from course.course import course_in
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
-from course.grading.problem import Problem
 from course.grading.report import findings, write_report, write_student_reports
+from course.problem import Problem
 from course.syllabus import Item
 from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved

@@ -13,14 +13,13 @@ from nbgrader.api import Gradebook
 from course.course import Course, course_in
 from course.grading.classroom.graded import Graded
 from course.grading.gradebook.scores import Scores, enrol
-from course.grading.problem import Problem
 from course.grading.report import write_term_report
-from course.grading.report.falling_behind import falling_behind
 from course.grading.report.item_statistics import ADVICE, statistics_of, worst
-from course.grading.report.returning import idea_of, returning
+from course.grading.report.over_the_term import falling_behind, idea_of, returning
 from course.grading.report.term import Taught, collect_term, share_of
 from course.grading.report.term_page import render
 from course.judge.verdict import Verdict
+from course.problem import Problem
 from tests.grading.lesson import TOPIC, make_course
 from tests.original import find_topic
 

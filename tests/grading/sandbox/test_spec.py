@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import course
-from course.grading.execution.hidden_from_students import class_paths
+from course.grading.execution.execute import class_paths
 from course.grading.sandbox import spec
 from course.grading.sandbox.spec import Confines, hidden_paths
 

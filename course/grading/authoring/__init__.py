@@ -1,1 +1,0 @@
-"""Build notebooks from an instructor's sources."""

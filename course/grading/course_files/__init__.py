@@ -1,0 +1,1 @@
+"""Where a course's files are, and how the cells of its notebooks are read."""

@@ -1,1 +1,0 @@
-"""Execute tasks in worker processes on this machine, or on a Dask cluster."""
