@@ -9,11 +9,13 @@ from pathlib import Path
 
 import nbformat
 
+from course.course import course_in, find_course
 from course.grading.authoring.source import build, refresh
-from course.grading.course_folder import find_root, notebook_path, source_path
+from course.grading.course_folder import notebook_path, source_path
 from course.grading.demo.run_demo import train
 from course.grading.release.make_release import register
 from course.syllabus import Topic
+from tests.original import ORIGINAL
 
 STOCK = """
 c = get_config()
@@ -33,12 +35,12 @@ def make_class(
         stock: whether the course is configured as nbgrader comes, without ours.
         endings: code that stands below the first solution, with one student after the other.
     """
-    repository = find_root()
+    repository = find_course().root
     (root / "solutions").mkdir(parents=True)
     shutil.copy(source_path(repository, topic), root / "solutions")
     shutil.copy(repository / "nbgrader_config.py", root)
-    refresh(root, (topic,))
-    register(root, topic)
+    refresh(course_in(root), (topic,))
+    register(course_in(root), topic)
     if stock:
         (root / "nbgrader_config.py").write_text(STOCK)
     nb = nbformat.read(notebook_path(root, topic), as_version=4)
@@ -59,4 +61,4 @@ def make_class(
 @cache
 def checkpoints(topic: Topic, repository: Path) -> dict[str, bytes]:
     """The weights that one run of the solved notebook leaves behind."""
-    return train(build(source_path(repository, topic), topic), topic)
+    return train(ORIGINAL, build(ORIGINAL, source_path(repository, topic), topic), topic)

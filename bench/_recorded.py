@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from bench._classes import make_class
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.make_task import make_task
 from course.grading.workers.worker_pool import open_pool
@@ -31,7 +32,7 @@ def make_mixed_class(root: Path, topic: Topic, size: int) -> Path:
 
 def record(folder: Path, topic: Topic) -> float:
     """Execute a submission of each kind, keep results and seconds in `folder`, and return the mean of the seconds."""
-    classroom = Classroom(make_mixed_class(folder / "class", topic, len(KINDS)), topic)
+    classroom = Classroom(course_in(make_mixed_class(folder / "class", topic, len(KINDS))), topic)
     submissions = classroom.handed_in.submissions().items()
     tasks = [make_task(classroom, student, path).to_bytes() for student, path in submissions]
     seconds = []

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from bench._cluster import usage_here
 from bench._fair_clock import FairClock
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
-from course.syllabus import find_topic
 
 
 class Watch:
@@ -44,7 +44,8 @@ class Watch:
 def main(root: str, topic: str, address: str, clock: str) -> None:
     """Grade, and print the seconds, the peak of memory, and how many were graded."""
     watch = Watch(FairClock(Path(clock)))
-    graded = grade_class(Classroom(Path(root), find_topic(topic)), scheduler=address, progress=watch)
+    course = course_in(Path(root))
+    graded = grade_class(Classroom(course, course.find_topic(topic)), scheduler=address, progress=watch)
     complete = sum(one.scores is not None for one in graded)
     print(json.dumps({**watch.taken(), "peak": usage_here().peak, "graded": complete}))
 

@@ -22,7 +22,8 @@ from pathlib import Path
 from bench._classes import make_class
 from bench._feedback import pages
 from bench._measure import Measured, measure
-from course.syllabus import Topic, find_topic
+from course.course import Course
+from course.syllabus import Topic
 
 TOPICS = ("06_self_attention", "03_rnn")
 STUDENTS = int(os.environ.get("BENCH_STUDENTS", "24"))
@@ -34,25 +35,27 @@ REPOSITORY = Path(__file__).parents[1]
 GRADE = """
 import os, sys
 from pathlib import Path
+from course.course import course_in
 from course.grading.classroom.grade_command import grade_topic
-from course.syllabus import find_topic
 if __name__ == "__main__":
     _, topic, workers, policy, demonstrations, cores = sys.argv
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
     settings = {"policy": policy, "demonstrations": demonstrations == "all", "timeout": 300}
-    sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
+    course = course_in(Path.cwd())
+    sys.exit(grade_topic(course, course.find_topic(topic), workers=int(workers), settings=settings))
 """
 SAVE = """
 import shutil, sys, threading, time
 from pathlib import Path
 from nbgrader.api import Gradebook
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
-from course.syllabus import find_topic
 if __name__ == "__main__":
-    topic, over = find_topic(sys.argv[1]), threading.Event()
-    room = Classroom(Path.cwd(), topic, {"timeout": 300})
+    course, over = course_in(Path.cwd()), threading.Event()
+    topic = course.find_topic(sys.argv[1])
+    room = Classroom(course, topic, {"timeout": 300})
     first = min(room.handed_in.submissions())
     shutil.rmtree(f"autograded/{first}")
     grade_class(room, workers=1, students=[first])  # with which all is imported
@@ -85,6 +88,7 @@ from course.exercise.runner import run
 from course.grading.execution.skippable_cells import skippable
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.grading.kernels.zygote import warm_up
+from course.course import Course
 from course.hidden import find
 import matplotlib
 warm_up()
@@ -94,7 +98,7 @@ os.environ["NBGRADER_EXECUTION"] = "autograde"
 @cache
 def scripts(name):
     started = time.process_time()
-    exercise = find(name)
+    exercise = find(Course(), name)
     found = [case.script(exercise.forbidden) for case in exercise.cases(7)]
     drawing.append(time.process_time() - started)
     return found
@@ -125,7 +129,7 @@ def rows() -> Iterator[list[str]]:
     """A row for each way of grading, topic by topic."""
     yield ["", "submissions/min", "against stock", "CPU s each", "beyond bare", "peak MB"]
     for name in TOPICS:
-        topic = find_topic(name)
+        topic = Course().find_topic(name)
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             yield from _topic(topic, Path(folder))
 

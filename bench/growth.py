@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench._classes import make_class
 from bench.grading import ALL, GRADE, run
-from course.syllabus import find_topic
+from course.course import Course
 
 SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "50 1000").split()]
 
@@ -20,7 +20,7 @@ SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "50 1000").split()]
 def rows() -> Iterator[list[str]]:
     """A row for each size."""
     yield ["submissions", "seconds", "seconds each", "CPU s each", "MB early", "MB late", "peak MB"]
-    topic = find_topic("self_attention")
+    topic = Course().find_topic("self_attention")
     for size in SIZES:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             root = make_class(Path(folder, "class"), topic, size)

@@ -10,20 +10,22 @@ import os
 import sys
 from collections.abc import Iterator
 
+from course.course import find_course
 from course.grading.authoring.source import build
 from course.grading.cells import notebook_bytes
-from course.grading.course_folder import find_root, source_path
+from course.grading.course_folder import source_path
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.sandbox.spec import GIGABYTE, Allowance
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL
 
 
 def rows() -> Iterator[list[str]]:
     """A row for each notebook."""
     yield ["notebook", "seconds", "CPU s", "peak MB", "one core, 2 GB: seconds", "points"]
-    for topic in TOPICS:
+    for topic in OURS:
         usual = _execute(topic, None)
         with _one_processor():
             small = _execute(topic, 2 * GIGABYTE)
@@ -34,8 +36,8 @@ def rows() -> Iterator[list[str]]:
 
 
 def _execute(topic: Topic, memory: int | None) -> Outcome:
-    nb = build(source_path(find_root(), topic), topic)
-    limits = own_limits(nb, Limits(300.0, call=60.0, allowance=Allowance(memory=memory)))
+    nb = build(ORIGINAL, source_path(find_course().root, topic), topic)
+    limits = own_limits(ORIGINAL, nb, Limits(300.0, call=60.0, allowance=Allowance(memory=memory)))
     task = Task(topic.folder, notebook_bytes(nb), seed=1, policy="retrain", limits=limits)
     return Outcome.from_bytes(execute(task.to_bytes()))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench._classes import make_class
 from bench.grading import ALL, GRADE, REPOSITORY, RETRAINED, STUDENTS, run
-from course.syllabus import find_topic
+from course.course import Course
 
 TOPICS = (
     "03_rnn",
@@ -51,7 +51,9 @@ def gpu_examples() -> Iterator[Path]:
         )
         syllabus.write_text(budgets)
         ready = run(
-            Path(folder), "from course.grading.kernel_edition import assemble\nassemble()\n", repository=Path(folder)
+            Path(folder),
+            "from course.grading.kernel_edition import assemble\nassemble('', [])\n",
+            repository=Path(folder),
         )
         if ready.status:
             raise RuntimeError("the copy of the package cannot be used")
@@ -61,6 +63,6 @@ def gpu_examples() -> Iterator[Path]:
 def _rate(name: str, policy: str, size: int, repository: Path = REPOSITORY) -> float:
     """Submissions a minute."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        root = make_class(Path(folder, "class"), find_topic(name), size)
+        root = make_class(Path(folder, "class"), Course().find_topic(name), size)
         measured = run(root, GRADE, name, "2", policy, "needed", str(ALL), repository=repository)
     return 60 * size / measured.seconds

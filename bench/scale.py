@@ -29,7 +29,8 @@ from bench._cluster import Cluster
 from bench._fair_clock import FairClock
 from bench._recorded import make_mixed_class, record
 from bench._replay import CLOCK
-from course.syllabus import Topic, find_topic
+from course.course import Course
+from course.syllabus import Topic
 
 WORKERS = [int(count) for count in os.environ.get("BENCH_WORKERS", "1 4").split()]
 EACH = int(os.environ.get("BENCH_EACH", "20"))
@@ -89,7 +90,7 @@ def rows() -> Iterator[list[str]]:
         "MB sched.",
         "MB client",
     ]
-    topic = find_topic("self_attention")
+    topic = Course().find_topic("self_attention")
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         recorded = record(Path(folder, "recorded"), topic)
         for workers in WORKERS:

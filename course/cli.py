@@ -16,16 +16,18 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from course.course import find_course, is_course
 from course.files import share_with_group
-from course.grading.course_folder import find_root, is_course, nearest_root
+from course.grading.course_folder import demand_course
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
-from course.outline import FILE, SETTINGS, Faulty
+from course.outline import SETTINGS, Faulty
 
 if TYPE_CHECKING:
+    from course.course import Course
     from course.syllabus import Topic
 
 T = TypeVar("T")
@@ -52,8 +54,10 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     run: Run = arguments.run
     try:
         _demand_posix(arguments.command)
-        if is_course(root := nearest_root()):
-            share_with_group(root)
+        if arguments.command != "doctor":  # which reports a faulty course.toml among other findings
+            arguments.course = find_course()
+            if is_course(arguments.course.root):
+                share_with_group(arguments.course.root)
         status = run(arguments)
         sys.stdout.flush()
         return status
@@ -177,8 +181,9 @@ def new(arguments: argparse.Namespace) -> int:
 
     print(
         begin(
+            arguments.course,
             arguments.folder,
-            topics_called(arguments.topics),
+            topics_called(arguments.course, arguments.topics),
             project=arguments.project,
             assistants=arguments.assistants,
         )
@@ -191,7 +196,7 @@ def start(arguments: argparse.Namespace) -> int:
     from course.grading.catalogue import counted
     from course.grading.machine.start import copy_notebooks, open_map
 
-    copied, kept = copy_notebooks(arguments.folder)
+    copied, kept = copy_notebooks(arguments.course, arguments.folder)
     stays = f", and {counted(kept, 'notebook')} that you had" if kept else ""
     print(f"{counted(copied, 'new notebook')}{stays} in {arguments.folder.resolve()}", flush=True)
     if arguments.copy_only:
@@ -203,15 +208,16 @@ def progress(arguments: argparse.Namespace) -> int:
     """Show how far you are: what passes, what `course grade` gave, and what comes next on your path."""
     from course.grading.machine.show_progress import choose, describe, find_home
 
-    home = find_home(arguments.folder)
+    course = arguments.course
+    home = find_home(course, arguments.folder)
     if arguments.path is not None:
-        choose(arguments.path, home)
+        choose(course, arguments.path, home)
     if arguments.page is not None:
         from course.grading.report.study_page import write_page
 
-        print(write_page(home, arguments.page))
+        print(write_page(course, home, arguments.page))
         return 0
-    print("\n".join(describe(home)))
+    print("\n".join(describe(course, home)))
     return 0
 
 
@@ -220,32 +226,33 @@ def list_topics(arguments: argparse.Namespace) -> int:
     from course.grading.catalogue import describe, overview, topics_called
     from course.study_paths import PRESETS
 
-    topics, root = topics_called(arguments.topics), nearest_root()
+    course = arguments.course
+    topics = topics_called(course, arguments.topics)
     if arguments.topics and not PRESETS.keys() & {*arguments.topics}:
-        print("\n\n".join(describe(topic, root, _uses(root, topic)) for topic in topics))
+        print("\n\n".join(describe(topic, course.root, _uses(course, topic)) for topic in topics))
     else:
-        print(overview(topics, root))
+        print(overview(topics, course.root))
     if find_spec("course.hidden") is not None:
-        _say_what_is_older(root, topics, "list")
+        _say_what_is_older(course, topics, "list")
     return 0
 
 
-def _uses(root: Path, topic: Topic) -> dict[str, str]:
+def _uses(course: Course, topic: Topic) -> dict[str, str]:
     """Return the cells that use each exercise, for an instructor who may drop it. Students do not see this."""
     if find_spec("course.hidden") is None:
         return {}
     from course.grading.authoring.source import current
     from course.grading.authoring.without_points import uses
 
-    notebook = current(root, topic)
+    notebook = current(course, topic)
     return {item.name: uses(notebook.cells, item.name) for item in topic.items} if notebook else {}
 
 
-def _say_what_is_older(root: Path, topics: Sequence[Topic], command: str) -> None:
+def _say_what_is_older(course: Course, topics: Sequence[Topic], command: str) -> None:
     """Print which of an instructor's sources are older than the original ones."""
     from course.grading.release.own_sources import older_than_ours
 
-    for note in older_than_ours(root, topics) if (root / FILE).is_file() else ():
+    for note in () if course.is_original else older_than_ours(course.root, topics):
         print(f"course {command}: {note}", file=sys.stderr)
 
 
@@ -253,18 +260,18 @@ def release(arguments: argparse.Namespace) -> int:
     """Build the student notebooks, register them in the gradebook, and pack what a course of your own hands out."""
     from course.grading.release.make_release import release
 
-    root, topics = find_root(), _topics(arguments.topics)
-    for path in release(root, topics, force=arguments.force):
+    course, topics = _course(arguments), _topics(arguments, arguments.topics)
+    for path in release(course, topics, force=arguments.force):
         print(path)
-    if (root / FILE).is_file():
+    if not course.is_original:
         from course.grading.release.handout import hand_out
         from course.grading.release.own_sources import note_copied
 
-        for path in hand_out(root):
+        for path in hand_out(course):
             print(path)
-        _say_what_is_older(root, topics, "release")
-        note_copied(root, topics)
-    return _complain([topic for topic in topics if topic.own])
+        _say_what_is_older(course, topics, "release")
+        note_copied(course.root, topics)
+    return _complain(course, [topic for topic in topics if topic.own])
 
 
 def grade(arguments: argparse.Namespace) -> int:
@@ -286,32 +293,32 @@ def grade(arguments: argparse.Namespace) -> int:
     if notebooks and arguments.feedback:
         raise Problem("a page of feedback belongs to a class. Leave --feedback out to grade your own notebook")
     if notebooks:
-        return _all(notebooks, lambda notebook: grade_one(notebook, policy))
+        return _all(notebooks, lambda notebook: grade_one(arguments.course, notebook, policy))
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
     settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
-    topics = _topics(arguments.what)
+    topics = _topics(arguments, arguments.what)
     options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check", "feedback")}
     graded = {"students": arguments.student, "settings": settings, **options}
     if arguments.stale:
-        return grade_stale(find_root(), topics, **graded)
-    return _all(topics, lambda topic: grade_topic(find_root(), topic, **graded))
+        return grade_stale(_course(arguments), topics, **graded)
+    return _all(topics, lambda topic: grade_topic(_course(arguments), topic, **graded))
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Write one page about a class's results in a topic, one student's checks, or the whole term."""
     from course.grading.report import write_report, write_student_reports, write_term_report
 
-    root, to, names = find_root(), arguments.to, arguments.names
-    topics = _topics([arguments.topic]) if arguments.topic else []
+    course, to, names = _course(arguments), arguments.to, arguments.names
+    topics = _topics(arguments, [arguments.topic]) if arguments.topic else []
     if arguments.student and names is not None:
         raise Problem("a page about one student names that student. Leave --names and --no-names out")
     if arguments.student:
-        for path in write_student_reports(root, topics, arguments.student, to):
+        for path in write_student_reports(course, topics, arguments.student, to):
             print(path)
     elif topics:
-        print(write_report(root, topics[0], to, names=names is not False))
+        print(write_report(course, topics[0], to, names=names is not False))
     else:
-        print(write_term_report(root, to, names=names is True))
+        print(write_term_report(course, to, names=names is True))
     return 0
 
 
@@ -319,17 +326,17 @@ def attempts(arguments: argparse.Namespace) -> int:
     """List what a student handed in for a topic, earlier attempts included, or grade an earlier one in its place."""
     from course.grading.classroom.attempts import grade_attempt, list_attempts
 
-    topic = _topics([arguments.topic])[0]
+    topic = _topics(arguments, [arguments.topic])[0]
     if arguments.grade is None:
-        return list_attempts(find_root(), topic, arguments.student)
-    return grade_attempt(find_root(), topic, arguments.student, arguments.grade)
+        return list_attempts(_course(arguments), topic, arguments.student)
+    return grade_attempt(_course(arguments), topic, arguments.student, arguments.grade)
 
 
 def solution(arguments: argparse.Namespace) -> int:
     """Show an exercise's reference with a commentary, once you have tried."""
     from course.grading.self_study.show_solution import show
 
-    return show(arguments.exercise, asked=arguments.yes)
+    return show(arguments.course, arguments.exercise, asked=arguments.yes)
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -337,7 +344,7 @@ def export(arguments: argparse.Namespace) -> int:
     from course.grading.export import export_grades
     from course.grading.export.gradescope import write_autograder
 
-    topics = _topics(arguments.topics)
+    topics = _topics(arguments, arguments.topics)
     if arguments.feedback:
         return _export_feedback(arguments, topics)
     if arguments.into and arguments.platform not in ("canvas", "moodle"):
@@ -349,10 +356,11 @@ def export(arguments: argparse.Namespace) -> int:
         if arguments.to and len(topics) > 1:
             raise Problem("--to names one file. Export one topic at a time")
         visibility, sandbox = arguments.visibility or "visible", not arguments.without_sandbox
+        options: dict[str, Any] = {"visibility": visibility, "require_sandbox": sandbox}
         for topic in topics:
-            print(write_autograder(find_root(), topic, arguments.to, visibility=visibility, require_sandbox=sandbox))
+            print(write_autograder(_course(arguments), topic, arguments.to, **options))
         return 0
-    path, notes = export_grades(find_root(), arguments.platform, topics, arguments.to, arguments.into)
+    path, notes = export_grades(_course(arguments), arguments.platform, topics, arguments.to, arguments.into)
     print(path)
     for note in notes:
         print(f"course export: {note}", file=sys.stderr)
@@ -370,7 +378,7 @@ def _export_feedback(arguments: argparse.Namespace, topics: Sequence[Topic]) -> 
     if arguments.to and len(topics) > 1:
         raise Problem("--to names one file. Export one topic at a time")
     for topic in topics:
-        path, notes = export_feedback(find_root(), arguments.platform, topic, arguments.to)
+        path, notes = export_feedback(_course(arguments), arguments.platform, topic, arguments.to)
         print(path)
         for note in notes:
             print(f"course export: {note}", file=sys.stderr)
@@ -381,7 +389,7 @@ def roster(arguments: argparse.Namespace) -> int:
     """Add a class list to the gradebook, from a table that Canvas, Moodle or you made."""
     from course.grading.roster import update_roster
 
-    told, notes = update_roster(find_root(), arguments.file, arguments.id)
+    told, notes = update_roster(_course(arguments).root, arguments.file, arguments.id)
     print("\n".join(told))
     for note in notes:
         print(f"course roster: {note}", file=sys.stderr)
@@ -394,7 +402,7 @@ def cache(arguments: argparse.Namespace) -> int:
     from course.grading.execution.result_store import Store, table
     from course.grading.nbgrader_bridge.configure import RESULTS
 
-    store = Store(find_root() / RESULTS)
+    store = Store(_course(arguments).root / RESULTS)
     if arguments.prune is not None:
         gone = store.prune(arguments.prune)
         print(f"{counted(len(gone), 'result')} removed, {sum(kept.size for kept in gone) / 1e6:.1f} MB")
@@ -406,21 +414,21 @@ def demo(arguments: argparse.Namespace) -> int:
     """Make up a class, grade it, and show its score table and feedback."""
     from course.grading.demo.run_demo import run
 
-    return run(_topics([arguments.topic])[0], arguments.folder, arguments.workers)
+    return run(arguments.course, _topics(arguments, [arguments.topic])[0], arguments.folder, arguments.workers)
 
 
 def lint(arguments: argparse.Namespace) -> int:
     """Check the notebooks for faults, and print one line for each."""
-    return _complain(_topics(arguments.topics))
+    return _complain(_course(arguments), _topics(arguments, arguments.topics))
 
 
-def _complain(topics: Sequence[Topic]) -> int:
+def _complain(course: Course, topics: Sequence[Topic]) -> int:
     """Print the faults in the notebooks of `topics`. Return 1 if there are any, else 0."""
     from course.grading.release.lint import lint_topic
 
     if not topics:
         return 0
-    complaints = [complaint for topic in topics for complaint in lint_topic(find_root(), topic)]
+    complaints = [complaint for topic in topics for complaint in lint_topic(course, topic)]
     for complaint in complaints:
         print(complaint)
     count = f"{len(complaints) or 'no'} complaint{'s' * (len(complaints) != 1)}"
@@ -444,7 +452,7 @@ def wheel(arguments: argparse.Namespace) -> int:
     """Build the student wheel, with answer keys instead of references and hidden tests."""
     from course.grading.release.wheel import build_wheel
 
-    print(build_wheel(find_root(), arguments.folder))
+    print(build_wheel(_course(arguments), arguments.folder))
     return 0
 
 
@@ -460,16 +468,27 @@ def submit(arguments: argparse.Namespace) -> int:
     from course.grading.intake.submit import hand_in
 
     options = {"blank": arguments.blank, "variants": arguments.variants}
-    return hand_in(arguments.what, arguments.student, arguments.folder, **options)
+    return hand_in(arguments.course, arguments.what, arguments.student, arguments.folder, **options)
 
 
-def _topics(names: Sequence[str]) -> list[Topic]:
-    """Return the topics called `names`, in syllabus order, or all topics without names."""
+def _course(arguments: argparse.Namespace) -> Course:
+    """Return the course that the command is run in.
+
+    Raises:
+        Problem: the working folder is not inside a course.
+    """
+    course: Course = arguments.course
+    demand_course(course)
+    return course
+
+
+def _topics(arguments: argparse.Namespace, names: Sequence[str]) -> list[Topic]:
+    """Return the topics called `names`, in the course's order, or all topics without names."""
     from course.grading.catalogue import topic_called
-    from course.syllabus import TOPICS
 
-    wanted = {topic_called(name) for name in names}
-    return [topic for topic in TOPICS if not names or topic in wanted]
+    course: Course = arguments.course
+    wanted = {topic_called(course, name) for name in names}
+    return [topic for topic in course.topics if not names or topic in wanted]
 
 
 def _all(things: Sequence[T], work: Callable[[T], int]) -> int:

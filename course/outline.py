@@ -1,9 +1,4 @@
-"""Read an instructor's `course.toml`: the topics they chose, with points, due dates and a late policy.
-
-The nearest folder at or above the working folder that holds `course.toml` beside `nbgrader_config.py` is the course.
-A student edition for that course contains the file within the package, and looks nowhere else. Without either, the
-course is the original one, as the syllabus has it.
-"""
+"""Read an instructor's `course.toml`: the topics they chose, with points, due dates and a late policy."""
 
 from __future__ import annotations
 
@@ -20,12 +15,11 @@ from typing import Any, Literal, get_args
 from unicodedata import normalize
 from zoneinfo import ZoneInfo, available_timezones
 
+from course.syllabus import FollowThrough
+
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
 """The place of the outline in a student edition, for the course it was made for."""
-
-FollowThrough = Literal["lose", "keep"]
-"""What happens to the points of an answer that is right except for an earlier mistake."""
 
 AllWithoutPoints = Literal["optional", "drop"]
 WithoutPoints = AllWithoutPoints | tuple[str, ...]
@@ -160,10 +154,11 @@ class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
-    written questions, by topic and question.
+    written questions, by topic and question. `public` is the text of the parts in `PUBLIC`. The defaults, without a
+    file, are those of the original course.
     """
 
-    path: Path
+    path: Path | None = None
     title: str = "Sequence models"
     assistants: Assistants = "tutor"
     late: Late = field(default_factory=Late)
@@ -173,6 +168,7 @@ class Outline:
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
+    public: str = ""
 
     @property
     def carried(self) -> bool:
@@ -183,10 +179,6 @@ class Outline:
         """Return whether an exercise of a topic leaves the notebook if it has 0 points."""
         rule = self.without_points
         return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
-
-    def own_folder(self, folder: str) -> Path:
-        """Return the folder with the notebook and the hidden tests of an instructor's own topic."""
-        return self.path.parent / "exercises" / folder
 
     def extended(self, folder: str) -> dict[str, timedelta]:
         """Return the extensions for a topic, by student."""
@@ -206,26 +198,6 @@ class Outline:
         """Return the groups that submit a topic together."""
         return [group for group in self.groups if folder in group.topics]
 
-    def for_students(self) -> bytes:
-        """Return the file's content for students, without anything about single students."""
-        values = tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
-        return "".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values).encode()
-
-
-def find_outline(start: Path | None = None) -> Outline | None:
-    """Return the outline of this course (see above), or None for the original course.
-
-    Raises:
-        Faulty: the outline is invalid.
-    """
-    if CARRIED.is_file():
-        return read_outline(CARRIED)
-    start = (start or Path.cwd()).resolve()
-    for folder in (start, *start.parents):
-        if (folder / FILE).is_file() and (folder / "nbgrader_config.py").is_file():
-            return read_outline(folder / FILE)
-    return None
-
 
 def read_outline(path: Path) -> Outline:
     """Read the outline in the file at `path`.
@@ -234,7 +206,20 @@ def read_outline(path: Path) -> Outline:
         Faulty: the file is not TOML, or contains something unknown or impossible.
     """
     try:
-        values = _tables(path.read_text(encoding="utf-8-sig"))
+        return parse_outline(path.read_text(encoding="utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Faulty(f"{path} is not in UTF-8, and line {line} cannot be read. Save the file as UTF-8") from None
+
+
+def parse_outline(text: str, path: Path) -> Outline:
+    """Return the outline with the `text` of the file at `path`, which is not read.
+
+    Raises:
+        Faulty: the text is not TOML, or contains something unknown or impossible.
+    """
+    try:
+        values = _tables(text)
         _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
@@ -250,11 +235,9 @@ def read_outline(path: Path) -> Outline:
             extensions=_extensions(_table(values, "extensions"), choices),
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
+            public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
         )
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise Faulty(f"{path} is not in UTF-8, and line {line} cannot be read. Save the file as UTF-8") from None
     except Faulty as error:
         raise Faulty(f"{path}: {error}") from None
 

@@ -1,14 +1,15 @@
-"""The ordered topics of the course and their graded items: the one place for names, points and minutes."""
+"""The original topics and their graded items, in order: the one place for names, points and minutes.
+
+A class may choose among these topics and add its own. `Course` in `course/course.py` holds the result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
-
-from course.outline import Choice, Faulty, Outline, Rubric, find_outline
-from course.outline import FollowThrough as FollowThrough
 
 SOURCE = "https://github.com/sequence-course/sequence-course"
 """The public address of the course, from which badges, links and the Colab installation are made."""
@@ -17,6 +18,9 @@ BRANCH = "main"
 """The branch that those links use."""
 
 Kind = Literal["exercise", "task", "question"]
+
+FollowThrough = Literal["lose", "keep"]
+"""What happens to the points of an answer that is right except for an earlier mistake."""
 
 
 class Unknown(KeyError):
@@ -60,10 +64,10 @@ class Topic:
     """One notebook: `number` orders it, `name` is its module in `reference` and `show`, its folder in `hidden`.
 
     `lecture` is the lecture it belongs to, or empty. `builds_on` names the topics that it continues, unless that is
-    only the topic before. `due` is the instructor's due date. `own` marks topics of the instructor's, with tests in
-    the course's folder, which build only on the topics that they name. `predictions` are asked in the notebook and
-    earn nothing. `question` is the number of the written question in use. `dropped` are items in the notebook's
-    source that an instructor has removed from the course.
+    only the topic before. `due` is the instructor's due date. `home` is the folder of an instructor's own topic, with
+    its notebook and its tests. Such a topic builds only on the topics that it names. `predictions` are asked in the
+    notebook and earn nothing. `question` is the number of the written question in use. `dropped` are items in the
+    notebook's source that an instructor has removed from the course.
     """
 
     number: int
@@ -73,10 +77,15 @@ class Topic:
     items: tuple[Item, ...] = field(default=())
     builds_on: tuple[str, ...] = ()
     due: datetime | None = None
-    own: bool = False
+    home: Path | None = None
     predictions: tuple[str, ...] = ()
     question: int = 1
     dropped: tuple[Item, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Return whether this is an instructor's own topic."""
+        return self.home is not None
 
     @property
     def folder(self) -> str:
@@ -390,11 +399,12 @@ OURS: tuple[Topic, ...] = (
             Item("swiglu", 2, 10),
             Item("grouped_attention", 4, 25),
             Item("decoder_parameters", 2, 20),
-            Item("GPT", 6, 45),
-            Item("next_token", 4, 25),
+            Item("cached_attention", 3, 30),
+            Item("GPT", 3, 30),
+            Item("next_token", 4, 30),
             Item("generate_text", 3, 15),
             _task("gpt", 5, 20, Budget(cpu=12_000, gpu=48_000)),
-            Item("fit_power_law", 2, 15),
+            Item("fit_power_law", 2, 20),
             _question("gpt"),
         ),
         builds_on=("encoder_decoder", "tokens"),
@@ -448,14 +458,14 @@ OURS: tuple[Topic, ...] = (
         "From predictor to assistant: instructions, pictures, preferences",
         "Alignment tuning, and a multimodal Transformer",
         (
-            Item("chat_ids", 2, 15),
-            Item("sequence_log_prob", 3, 15),
-            Item("stretch", 2, 10),
-            Item("insert_patches", 3, 15),
+            Item("chat_ids", 2, 20),
+            Item("sequence_log_prob", 3, 20),
+            Item("stretch", 2, 20),
+            Item("insert_patches", 3, 20),
             Item("preference_loss", 2, 10),
             Item("best_policy", 2, 10),
             Item("dpo_loss", 3, 15),
-            _task("assistant", 5, 20, Budget(cpu=768_000, gpu=768_000)),
+            _task("assistant", 5, 30, Budget(cpu=768_000, gpu=768_000)),
             Item("group_advantages", 2, 10),
             _question("assistant"),
         ),
@@ -465,176 +475,11 @@ OURS: tuple[Topic, ...] = (
 )
 
 
-def near(name: str, names: Sequence[str] = ()) -> str:
-    """Return ". Did you mean …?" with similar ones of `names` (by default of all exercises), or an empty string."""
+def near(name: str, names: Sequence[str]) -> str:
+    """Return ". Did you mean …?" with those of `names` that are similar to `name`, or an empty string."""
     from difflib import get_close_matches
 
-    if not names and (topic := _topic(name)):
-        own = [item.name for item in topic.judged]
-        return f". That is a topic, with the exercises {', '.join(own)}"
-    names = names or [item.name for topic in TOPICS for item in topic.items]
     by_lower, lower = {other.lower(): other for other in names}, str(name).lower()
     alike = [lower] if lower in by_lower else get_close_matches(lower, by_lower, n=3, cutoff=0.6)
     found = [by_lower[one] for one in alike]
     return f". Did you mean {' or '.join(map(repr, found))}?" if found else ""
-
-
-def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
-    """Return the topics of a course in order: all of `ours`, or those that an instructor's outline names.
-
-    Raises:
-        Faulty: the outline names something that does not exist, or one name twice.
-    """
-    if outline is None:
-        return tuple(ours)
-    known = {topic.folder: topic for topic in ours}
-    try:
-        topics = [
-            _choose(known[choice.folder], choice) if choice.folder in known else _own(choice, ours)
-            for choice in outline.choices.values()
-        ]
-        _demand_droppable(outline, topics)
-        topics = [_without(topic, outline) for topic in topics]
-        _distinct([*(item.name for topic in topics for item in topic.in_source)], "two exercises are called")
-        _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
-        for choice in outline.choices.values():
-            _demand_earlier(choice, [topic.folder for topic in topics])
-        for topic in topics:
-            _demand_fit(outline.rubrics.get(topic.folder, {}), topic)
-    except Faulty as fault:
-        raise Faulty(f"{outline.path}: {fault}") from None
-    return tuple(sorted(topics, key=lambda topic: topic.number))
-
-
-def _choose(topic: Topic, choice: Choice) -> Topic:
-    """Return an original topic with an instructor's points and due date."""
-    where = f"[topics.{topic.folder}]"
-    if choice.items or choice.title or choice.builds_on:
-        raise Faulty(
-            f"{where} is a topic of ours and keeps its title and exercises. Change only its points, due date and "
-            "question"
-        )
-    names = [item.name for item in topic.items]
-    for name in sorted(choice.points.keys() - {*names}):
-        which = near(name, names) or f". Its exercises are {', '.join(names)}"
-        raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
-    items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
-    return replace(topic, items=items, due=choice.due, question=choice.question)
-
-
-def _demand_droppable(outline: Outline, topics: Sequence[Topic]) -> None:
-    """Raise Faulty unless `without_points` names topics of the course, or exercises in it that have 0 points."""
-    points = {item.name: item.points for topic in topics for item in topic.items}
-    folders = [topic.folder for topic in topics]
-    for name in outline.without_points if isinstance(outline.without_points, tuple) else ():
-        where = f"[grading] without_points has {name!r}"
-        if name not in points and name not in folders:
-            raise Faulty(f"{where}, which is no topic or exercise here{near(name, [*folders, *points])}")
-        if points.get(name):
-            raise Faulty(f"{where}, which has {points[name]:g} points. Give it 0 points, or remove it there")
-
-
-def _without(topic: Topic, outline: Outline) -> Topic:
-    """Return the topic without those items of 0 points that the course drops."""
-    dropped = tuple(item for item in topic.items if not item.points and outline.drops(topic.folder, item.name))
-    kept = tuple(item for item in topic.items if item not in dropped)
-    if not kept:
-        raise Faulty(f"[topics.{topic.folder}] has 0 points for everything. Take the topic's tables out instead")
-    return replace(topic, items=kept, dropped=dropped)
-
-
-def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
-    """Return a topic of the instructor's own."""
-    where = f"[topics.{choice.folder}]"
-    if not choice.title or not choice.items:
-        folders = [topic.folder for topic in ours]
-        which = near(choice.folder, folders) or f". Ours are {', '.join(folders)}."
-        raise Faulty(f"{where} is no topic of ours{which} One of your own needs a title and exercises")
-    if choice.name in {topic.name for topic in ours}:
-        raise Faulty(f"{where} has the name of a topic of ours. Give it another name")
-    if choice.points:
-        raise Faulty(f"{where} is your own topic. Write its points in its exercises")
-    if choice.question != 1:
-        raise Faulty(f"{where} is your own topic. Write its question in its notebook")
-    items = tuple(Item(**values) for values in choice.items)
-    before = tuple(folder[3:] for folder in choice.builds_on)
-    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, own=True)
-
-
-def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:
-    """Raise Faulty unless the topics that a topic builds on come before it in the course."""
-    earlier = [folder for folder in folders if folder < choice.folder]
-    for folder in choice.builds_on:
-        if folder not in earlier:
-            which = near(folder, earlier)
-            raise Faulty(
-                f"[topics.{choice.folder}] builds on {folder!r}, which is no earlier topic of this course{which}"
-            )
-
-
-def _demand_fit(rubrics: Mapping[str, Rubric], topic: Topic) -> None:
-    """Raise Faulty unless each rubric belongs to a written question of the topic and stays within its points."""
-    questions = {item.name: item.points for item in topic.items if item.kind == "question"}
-    for name, rubric in rubrics.items():
-        where = f"[rubrics.{topic.folder}] {name}"
-        if name not in questions:
-            which = f". Its written questions are {', '.join(questions)}" if questions else ""
-            raise Faulty(f"{where} is no written question of the topic{which or '. It has none'}")
-        for criterion in rubric:
-            if abs(criterion.points) > questions[name]:
-                most = f"{questions[name]:g}"
-                raise Faulty(
-                    f"{where} has {criterion.points:g} points for {criterion.wording!r}, but the question has {most}. "
-                    f"Give at most {most}"
-                )
-
-
-def _distinct(names: Sequence[str], what: str) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise Faulty(f"{what} {twice[0]}")
-
-
-OUTLINE = find_outline()
-"""The instructor's `course.toml`, or None."""
-
-FOLLOW_THROUGH: FollowThrough = OUTLINE.follow_through if OUTLINE is not None else "lose"
-"""What happens to the points of an answer that is right except for an earlier mistake."""
-
-TOPICS: tuple[Topic, ...] = chosen(OUTLINE)
-"""The topics of this course, in order."""
-
-
-def find_topic(name: str) -> Topic:
-    """Return the topic called `name`: `rnn`, `03_rnn` or `3`.
-
-    Raises:
-        Unknown: no topic has that name. The message names similar ones or all.
-    """
-    if topic := _topic(name):
-        return topic
-    folders = [topic.folder for topic in TOPICS]
-    which = near(name, folders) or f". The topics are {', '.join(folders)}"
-    raise Unknown(f"no topic is called {name!r}{which}")
-
-
-def _topic(name: str) -> Topic | None:
-    return next((topic for topic in TOPICS if name in topic.names), None)
-
-
-def topic_in(folder: str) -> Topic | None:
-    """Return the topic whose folder, the nbgrader assignment, is called `folder`, or None."""
-    return next((topic for topic in TOPICS if topic.folder == folder), None)
-
-
-def find_item(name: str) -> tuple[Topic, Item]:
-    """Return the topic and the item whose `grade_id` is `name`.
-
-    Raises:
-        Unknown: no item has that name. `near` finds similar ones.
-    """
-    for topic in TOPICS:
-        for item in topic.in_source:
-            if item.name == name:
-                return topic, item
-    raise Unknown(f"no exercise is called {name!r}")

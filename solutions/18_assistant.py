@@ -57,7 +57,7 @@ for number in range(3):
 # <!-- needs: 11_vit_patches, 12_lora, 15_gpt -->
 # They are in topics 15, 11 and 12.
 #
-# Eight exercises, one training task and one written question take about 130 minutes. The reading takes another hour. Call `hint("chat_ids")` if you are stuck.
+# Eight exercises, one training task and one written question take about 165 minutes. The reading takes another 75. Call `hint("chat_ids")` if you are stuck.
 #
 # ## The whole picture
 #
@@ -65,7 +65,7 @@ for number in range(3):
 # |---|---|---|---|
 # | pretraining | all kinds of text | the next token | language modelling |
 # | 1 | chats | the assistant's tokens | supervised fine-tuning (SFT), instruction tuning |
-# | 2 | chats with pictures | the same tokens | visual instruction tuning |
+# | 2 | chats with pictures | the same tokens | visual instruction tuning (here, its first stage) |
 # | 3 | two answers to one question | which one people prefer | preference tuning, by RLHF or DPO |
 #
 # The first two steps show the model what to say. In the third, people only compare answers. That is easier than writing perfect ones, and it works for qualities that are hard to define, such as tact.
@@ -83,7 +83,7 @@ for number in range(3):
 #
 # Which tokens should the model learn to say? It should not learn to ask the user's questions. It should learn the assistant's words and their **end**, because otherwise it never stops. The assistant's role token is not learned. Your program appends it, and then the model goes on.
 #
-# ### Exercise: `chat_ids` (about 15 minutes)
+# ### Exercise: `chat_ids` (about 20 minutes)
 #
 # A turn is a pair of a role and a list of words. `special` holds the ids of `"system"`, `"user"`, `"assistant"` and `"end"`. Return `ids`, a LongTensor $(T)$, and `learned`, a boolean tensor $(T)$. `learned[t]` is about `ids[t]` itself.
 # A chat may have several answers, and all of them are learned. A turn may have no words. It still has its role token and its end. A chat may have no turns, and then both tensors are empty. Add no role token at the end.
@@ -125,7 +125,7 @@ show.assistant.learned_tokens(ids, learned)
 #
 # The logits at position $t$ come from a model that has read up to `ids[:, t]`. So they are about `ids[:, t + 1]`.
 #
-# ### Exercise: `sequence_log_prob` (about 15 minutes)
+# ### Exercise: `sequence_log_prob` (about 20 minutes)
 #
 # Return one number for each row. The first token of a row is never asked for, whatever `learned` says there. A row in which nothing is learned gets 0, and so does a row of one token. Results must be finite for logits in the thousands. Do not use `F.cross_entropy` and `F.nll_loss`, or their layers `nn.CrossEntropyLoss` and `nn.NLLLoss`.
 
@@ -184,7 +184,9 @@ for step in range(13):
         print(f"step {step:>2}: loss {loss.item():.2f}, {ask(pupil, 'What is a blorbel?')!r}")
 
 # %% [markdown]
-# The form is there after a few steps. The pupil says one sentence and stops. (A � stands for a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because the pupil now knows twelve sentences by heart and answers everything with them. People find the same with large models. Knowledge comes from pretraining, and supervised tuning mostly selects the form in which it is given.
+# The form is there after a few steps. The pupil says one sentence and stops. (A � stands for a byte that occurs in no text. The end token is such a byte, too, and at first the model cannot tell them apart.) The content is another matter, because the pupil now knows twelve sentences by heart and answers everything with them.
+#
+# Is that so with large models? C. Zhou and others (2023) tuned a model with 65 billion parameters on 1,000 chats, and people often liked its answers as much as those of models that were tuned on far more. Their **superficial alignment hypothesis** says that a model learns almost all of its knowledge in pretraining, and that tuning teaches it the form of an answer. Our pupil agrees, but it is a hypothesis, and twelve sentences cannot prove it.
 #
 # We tuned the same predictor for 25 minutes, on 39,000 chats made from WordNet. The course comes with a LoRA adapter (topic 12) of 186,000 numbers, and `chat.weights()` merges it into the predictor. `print(chat.card())` shows the model card.
 
@@ -204,7 +206,7 @@ for question in (
 #
 # ## Step 2: a picture is a row of vectors
 #
-# A GPT reads vectors. The embedding table makes them out of words, but other sources are possible. A Vision Transformer (topic 11) makes a vector of each patch of a picture. A linear map can bring these patch vectors to the GPT's width, and then they can stand among the words. That is the design of a model called LLaVA.
+# A GPT reads vectors. The embedding table makes them out of words, but other sources are possible. A Vision Transformer (topic 11) makes a vector of each patch of a picture. A linear map can bring these patch vectors to the GPT's width, and then they can stand among the words. That is the design of a model called LLaVA (H. Liu and others, 2023).
 #
 # In the text, one special token marks the picture's place. Take the row 11, 5, 12 with the image token 5, and a picture of three patches $p_1, p_2, p_3$.
 #
@@ -216,7 +218,7 @@ for question in (
 #
 # The row grows from 3 to $3 - 1 + 3 = 5$. Now ids and `learned` must grow as well. If they do not, every word after the picture is compared with the logits of another position.
 #
-# ### Exercise: `stretch` (about 10 minutes)
+# ### Exercise: `stretch` (about 20 minutes)
 #
 # Give each row room for $N$ patches. The image token is repeated, and nothing is learned there, even if `learned` is True at the image token. Each row has its own place for it. Raise a `ValueError` if a row has no image token, or several.
 
@@ -241,7 +243,7 @@ def stretch(
 check("stretch", stretch)
 
 # %% [markdown]
-# ### Exercise: `insert_patches` (about 15 minutes)
+# ### Exercise: `insert_patches` (about 20 minutes)
 #
 # Put the patches of each row in the place of its image token's vector. Again, raise a `ValueError` unless each row has exactly one image token. Gradients must reach the words, and also the patches, because the map learns through them.
 
@@ -321,6 +323,8 @@ show.vit_patches.scans(digits.scans("test")[0][:10], new_labels[:10])
 # About 97 % are right, and the eye by itself reads 98 %. The assistant was never trained on a picture. The map translates what the eye sees into vectors that the assistant understands.
 #
 # A map can do no more than that. The assistant must already be able to say which word stands in front of a question. So half of its tuning consisted of such questions about words, digits' names among them. Often their vectors were blurred, and each was a sum of ten words' vectors in which the right word weighed most.
+#
+# LLaVA was trained in two stages, and yours is the first, **feature alignment**. There the vision encoder and the language model were frozen, and the linear map alone learned, from 595,000 pictures with captions. In the second stage the language model learned, too, from 158,000 instructions about pictures and their answers. That stage taught it to talk about what it sees.
 #
 # ## Step 3: people compare
 #
@@ -439,7 +443,7 @@ check("dpo_loss", dpo_loss)
 #
 # Your policy can say nothing but the 216 answers. `blocks.TablePolicy` holds six logits for each of 43 beginnings: the empty one, 6 of one phrase and 36 of two. It begins with the reference's probabilities. `policy(ids)` takes ids $(B, 4)$, which are a 0 for the question and three phrases, and returns logits $(B, 4, 6)$.
 #
-# ### Exercise: the training loop (about 20 minutes)
+# ### Exercise: the training loop (about 30 minutes)
 #
 # Write `train`. A batch holds 512 comparisons: the ids of the chosen answers and of the rejected ones, $(512, 4)$ each. The budget is 768,000 comparisons. Make a frozen copy of the policy first, as the reference. Use `advice.BETA`, which is 0.5, and log the loss of each batch. All three phrases of an answer count.
 #
@@ -502,6 +506,8 @@ show.assistant.agreement(log_p, best, advice.flattery(ANSWERS))
 # %% [markdown]
 # The comparisons had no rewards in them, and people did not always choose the better answer. Still the policy finds the optimum, because our simulated people choose exactly by Bradley and Terry's formula. Real people do not.
 #
+# One dot can lie far above the line, at the lower left. It is the answer that flatters three times. The best policy gives it twice in a hundred million answers. Ours gives it seven times as often, and a policy trained with smaller steps hundreds of times, with full marks all the same. The comparisons with it were nearly all lost, and a loss of $-\log \sigma$ hardly falls any further once an answer is that unlikely. The divergence does not notice either, because it weighs each answer by how often your policy gives it.
+#
 # ## A reward model, and what becomes of it
 #
 # There is an older way, reinforcement learning from human feedback (RLHF). First, fit a **reward model** to the comparisons, with `preference_loss`. Then improve the policy with it. A reward model can judge answers that nobody has compared. Ours gives a number to each of the 18 phrases, and adds up three of them. It learns from 3,000 comparisons.
@@ -559,7 +565,7 @@ show.assistant.rewards_by_divergence(points)
 #
 # ### Exercise: `group_advantages` (about 10 minutes)
 #
-# Each row is a group with its own mean and deviation. Where all answers of a group have the same reward, or there is only one, nothing can be learned, and the advantages are zeros. You may add up to $10^{-4}$ to the deviation.
+# Each row is a group with its own mean and deviation. There may be a single question. Where all answers of a group have the same reward, or the group has only one answer, nothing can be learned from it, and its advantages are zeros. You may add up to $10^{-4}$ to the deviation.
 
 
 # %% solution="group_advantages"
@@ -617,12 +623,14 @@ show.assistant.explorer(best_policy, proxy)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Your reward model agrees with nearly three quarters of people's choices, and the policy that follows it most closely is the worst of all. A friend proposes to collect ten times as many comparisons of the same kind. Explain why the true reward falls. Say whether the friend's proposal helps, and name two other things that would. Write five to eight sentences.
+# Your reward model agrees with nearly three quarters of people's choices, and the policy that follows it most closely is the worst of all. A friend proposes to collect ten times as many comparisons of the same kind. Try it first: put 30,000 in the place of 3,000, run that cell and the next two again, and then put 3,000 back.
+#
+# Explain why the true reward falls. Say whether the friend's proposal helps, and name two other things that would. Write five to eight sentences.
 
 # %% [markdown] question="assistant_question"
-# The reward model adds up a number for each phrase. In the comparisons, flattering phrases mostly came alone or in pairs, and people liked them, so each gets a high number. The sum then says that three are better than two, and no comparison of common answers contradicts it loudly. A policy at a low price goes to the answers with the highest modelled reward, which are the ones where the model is most wrong.
+# The reward model adds up a number for each phrase. In the comparisons, flattering phrases mostly came alone or in pairs, and people liked them, so each gets a high number. The sum then says that three are better than two. Few comparisons contradict it, because only 0.8 % of the answers flatter three times. A policy at a low price goes to the answers with the highest modelled reward, which are the ones where the model is most wrong.
 #
-# More comparisons of the same kind hardly help. The numbers get more precise, but a sum of them still cannot say that three are too many. It would help to use a model that can, for instance with a number for each pair or for the count of flattering phrases. It would also help to compare answers of the tuned policy itself, which flatters three times, so that the error is seen, and then to fit the model again. Whatever the model, a higher $\beta$ or an earlier stop keeps the policy where the model has been tested.
+# More comparisons of the same kind do not help. With 3,000 of them the true reward ends at −2.4, with 30,000 and with 300,000 at −3.1. The numbers get more precise, but a sum of them still cannot say that three are too many. It would help to use a model that can, for instance with one more number for each count of flattering phrases. With it, 3,000 comparisons lead to a true reward of 2.1. It would also help to compare answers of the tuned policy itself, which flatters three times, so that the error is seen, and then to fit the model again. Whatever the model, a higher $\beta$ or an earlier stop keeps the policy where the model has been tested.
 
 # %%
 rubric("assistant_question")
@@ -826,7 +834,7 @@ else:
 # |---|---|---|
 # | `chat_ids` | chat template, loss on completions only | `apply_chat_template` in `transformers` |
 # | `sequence_log_prob` | log-probability of a completion | every trainer in `trl` |
-# | `stretch`, `insert_patches` | visual instruction tuning, a projector | LLaVA |
+# | `stretch`, `insert_patches` | a projector, feature alignment | LLaVA, first stage |
 # | `preference_loss` | Bradley–Terry loss, reward model | `RewardTrainer` in `trl` |
 # | `best_policy` | KL-regularised optimum | the DPO paper, equation 4 |
 # | `dpo_loss` | direct preference optimization | `DPOTrainer` in `trl` |

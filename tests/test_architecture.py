@@ -33,6 +33,7 @@ from course.grading.execution.task import Outcome, Task
 from course.grading.execution.weight_origin import Origin
 from course.grading.kernels.protocol import Order
 from course.judge.verdict import Kind, Verdict
+from tests.original import ORIGINAL
 from tests.test_imports import MAY_IMPORT, STAGE_MAY_IMPORT
 from website.architecture import PICTURES, depths, direct, draw_all
 
@@ -61,7 +62,8 @@ def test_a_picture_shows_every_part_once_and_no_two_overlap(name: str, parts: di
     drawn = ElementTree.fromstring(draw_all()[name])
     space = "{http://www.w3.org/2000/svg}"
     titles = [text.text for text in drawn.iter(f"{space}text") if text.get("class") == "t"]
-    assert sorted(titles) == sorted("course" if part == "__init__" else part for part in parts)
+    shown = {"__init__": "course", "course": "course.py"}
+    assert sorted(titles) == sorted(shown.get(part, part) for part in parts)
     boxes = [rect for rect in drawn.iter(f"{space}rect") if (rect.get("class") or "").startswith("b")]
     frames = [tuple(float(box.get(side, 0)) for side in ("x", "y", "width", "height")) for box in boxes]
     for (x, y, width, height), (u, v, wide, high) in combinations(frames, 2):
@@ -250,7 +252,7 @@ def test_the_metadata_of_a_graded_notebook_has_the_fields_shown() -> None:
     verdict = Verdict("softmax", "passed", 2.0, 2.0)
     marks = {"nbgrader": {"grade_id": "softmax", "grade": True, "solution": False, "points": 2}}
     nb = new_notebook(cells=[new_code_cell("check('softmax', softmax)", metadata=marks)])
-    record(nb, {0: "softmax"}, Outcome(b"", (verdict,)))
+    record(ORIGINAL, nb, {0: "softmax"}, Outcome(b"", (verdict,)))
     shown = _example("metadata")
     later = {"task", "work", "submission", "arrival", "notes"}  # by JudgedExecute and SaveVerdicts
     assert shown.keys() == nb.metadata[METADATA].keys() | later

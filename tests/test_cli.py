@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from course import cli
+from course.course import Course
 from course.grading.classroom import grade_command
 from course.grading.machine import shutdown
 from course.grading.self_study import grade_one as alone
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 def test_list_names_every_topic(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [topic.folder for topic in TOPICS]
+    assert [line.split()[0] for line in lines] == [topic.folder for topic in OURS]
 
 
 @pytest.mark.parametrize("name", ["03_rnn", "rnn", "3", "03"])
@@ -37,7 +38,7 @@ def test_list_shows_a_topic_by_any_of_its_names(name: str, capsys: pytest.Captur
 def test_topics_are_graded_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def grade_topic(root: Path, topic: Topic, **options: Any) -> int:
+    def grade_topic(course: Course, topic: Topic, **options: Any) -> int:
         print(topic.folder, options["students"], options["workers"])
         return int(topic.number == 3)
 
@@ -48,7 +49,7 @@ def test_topics_are_graded_one_after_the_other(
 
 def test_notebooks_are_graded_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     graded: list[tuple[Path, str]] = []
-    monkeypatch.setattr(alone, "grade_one", lambda path, policy: graded.append((path, policy)) or 0)
+    monkeypatch.setattr(alone, "grade_one", lambda course, path, policy: graded.append((path, policy)) or 0)
     assert cli.main(["grade", "b.ipynb", "a.ipynb", "--retrain"]) == 0
     assert graded == [(Path("b.ipynb"), "retrain"), (Path("a.ipynb"), "retrain")]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from course.grading.release.wheel import BUILT_FROM
-from course.syllabus import find_topic
 from tests.commands import output_of
+from tests.original import find_topic
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")

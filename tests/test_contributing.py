@@ -18,7 +18,7 @@ from ipywidgets import VBox
 from torch import nn
 
 from course.data.streams import Stream
-from course.exercise import Rng, declaration, exercise, given_model
+from course.exercise import Rng, exercise, given_model
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.judge import judge
@@ -105,8 +105,7 @@ def test_the_example_seeds_tell_right_from_wrong(monkeypatch) -> None:
     hidden: dict = {"torch": torch, "exercise": exercise, "given_model": given_model}
     exec(_block("task"), hidden | {"trends": SimpleNamespace(**stream)}, hidden)
     item = SimpleNamespace(points=4, budget=SimpleNamespace(cpu=_budget()))
-    for module in (declaration, judged):
-        monkeypatch.setattr(module, "find_item", lambda name: (None, item))
+    monkeypatch.setattr(judged, "item_of", lambda name: item)
     made = SimpleNamespace(stream=lambda name, generator: stream["STREAMS"][name](generator))
     monkeypatch.setattr(judged, "data", made)
     monkeypatch.setattr(judged, "find", hidden.__getitem__)

@@ -65,8 +65,9 @@ CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intak
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"notebook", "data", "show", "blocks"},
     "__main__": {"cli"},
+    "syllabus": set(),
     "outline": set(),
-    "syllabus": {"outline"},
+    "course": {"outline"},
     "study_paths": set(),
     "source": set(),
     "files": set(),
@@ -77,11 +78,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "show": {"blocks", "data"},
     "exercise": set(),
     "reference": {"exercise", "data"},
-    "hidden": {"exercise", "outline", "reference", "data"},
+    "hidden": {"exercise", "course", "outline", "reference", "data"},
     "judge": {"exercise"},
-    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "show", "study_paths"},
-    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition", "study_paths"},
-    "cli": {"grading", "outline", "study_paths"},
+    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "show", "study_paths", "course", "outline"},
+    "grading": {"exercise", "judge", "hidden", "data", "notebook", "course", "outline", "edition", "study_paths"},
+    "cli": {"grading", "course", "outline", "study_paths"},
 }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 from tests.prose import measures, sentences_of
 
 BOUNDS = {"colon": 0.03, "semicolon": 0.01, "dash": 0.0, "parenthesis": 0.12, "long": 0.03}
 """The largest shares of sentences with a colon, a semicolon, a dash or a parenthesis in them, and of over 30 words."""
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_sentences_are_joined_by_words(topic: Topic) -> None:
     found = measures(topic)
     assert {name for name, bound in BOUNDS.items() if getattr(found, name) > bound} == set()

@@ -22,7 +22,7 @@ from markdown import markdown
 from course.grading.authoring.setup_cell import ABOVE
 from course.grading.course_folder import release_path
 from course.hidden import predictions
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.grading.test_kernel_edition import lines_of_answers, squeezed
 from tests.shared import once
 from website.frames import MIME
@@ -73,7 +73,7 @@ def read(path: Path) -> Fetched:
 
 
 def test_every_topic_has_its_page(site: Path) -> None:
-    for topic in TOPICS:
+    for topic in OURS:
         text = "".join(read(site / "notebooks" / f"{topic.folder}.html").words)
         assert topic.title in text
         for item in topic.items:
@@ -82,7 +82,7 @@ def test_every_topic_has_its_page(site: Path) -> None:
 
 def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
-    assert len(pages) > len(TOPICS) + 8
+    assert len(pages) > len(OURS) + 8
     for path in pages:
         assert [address for address in read(path).addresses if re.match(r"(\w+:)?//", address)] == [], path
         assert read(path).nameless == [], path
@@ -92,7 +92,7 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 def test_mathematics_is_bundled_and_marked(site: Path) -> None:
     assert (site / "assets" / "tex-svg.js").stat().st_size > 1e6
-    for topic in TOPICS:
+    for topic in OURS:
         released = nbformat.read(release_path(ROOT, topic), as_version=4)
         has_formulas = any("$" in cell.source for cell in released.cells if cell.cell_type == "markdown")
         text = (site / "notebooks" / f"{topic.folder}.html").read_text("utf-8")
@@ -104,7 +104,7 @@ def test_mathematics_is_bundled_and_marked(site: Path) -> None:
 def test_no_page_holds_a_line_of_an_answer(site: Path) -> None:
     """Beyond what students get in the release: frames around their answers share a line or two with the solution."""
     given = ""
-    for topic in TOPICS:
+    for topic in OURS:
         release = nbformat.read(release_path(ROOT, topic), as_version=4)
         given += squeezed("\n".join(cell.source for cell in release.cells))
     secret = {line: where for line, where in lines_of_answers().items() if line not in given}
@@ -181,7 +181,7 @@ def test_pictures_have_names_and_descriptions() -> None:
 
 
 def test_a_prediction_is_a_question_and_a_widget_moves() -> None:
-    asked = predictions(TOPICS[0])[0]
+    asked = predictions(OURS[0])[0]
     widget = new_code_cell("show.lora.explorer(matrices, best)", id="widget")
     release = new_notebook(cells=[new_code_cell(f'predict("{asked.name}")'), widget])
     frames = [{"label": str(rank), "text": f"<b>rank {rank}</b>", "pictures": []} for rank in (1, 2, 3)]

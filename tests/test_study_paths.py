@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from course import cli
-from course.grading.catalogue import six_weeks
+from course.course import Course
+from course.grading.catalogue import six_weeks, topics_called
+from course.grading.problem import Problem
 from course.study_paths import PATHS, PRESETS, VOLUMES, StudyPath, foundations, left_out, paths_through, volumes_of
-from course.syllabus import OURS, Item, Topic, find_topic
+from course.syllabus import OURS, Item, Topic
+from tests.original import find_topic
 
 ROOT = Path(__file__).parents[1]
 a_path = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
@@ -45,7 +48,7 @@ def test_every_topic_of_ours_is_in_one_volume() -> None:
 
 
 def _topic(number: int, *builds_on: str, own: bool = False) -> Topic:
-    return Topic(number, f"t{number}", "", "", (Item(f"e{number}", 1, 10),), builds_on, own=own)
+    return Topic(number, f"t{number}", "", "", (Item(f"e{number}", 1, 10),), builds_on, home=Path() if own else None)
 
 
 def test_what_a_choice_builds_on_and_leaves_out_is_found() -> None:
@@ -91,22 +94,14 @@ def test_a_misspelt_name_gets_the_one_that_is_meant(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == told
 
 
-def test_a_course_without_any_of_its_topics_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("course.grading.catalogue.TOPICS", (find_topic("rnn"),))
-    assert cli.main(["list", "volume-two"]) == 2
-    told = "course list: this course has no topic of volume-two. `course list` shows its topics\n"
-    assert capsys.readouterr().err == told
+def test_a_course_without_any_of_its_topics_says_so() -> None:
+    with pytest.raises(Problem, match=r"no topic of volume-two\. `course list` shows its topics"):
+        topics_called(Course(topics=(find_topic("rnn"),)), ["volume-two"])
 
 
-def test_a_topic_of_somebodys_own_keeps_its_name(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = Topic(20, "vision", "Vision", "", (Item("see", 1, 10),), own=True)
-    monkeypatch.setattr("course.syllabus.TOPICS", (*OURS, mine))
-    monkeypatch.setattr("course.grading.catalogue.TOPICS", (*OURS, mine))
-    assert _listed(capsys, "vision")[0] == "20_vision"
+def test_a_topic_of_somebodys_own_keeps_its_name() -> None:
+    mine = Topic(20, "vision", "Vision", "", (Item("see", 1, 10),), home=Path())
+    assert topics_called(Course(topics=(*OURS, mine)), ["vision"]) == [mine]
 
 
 @pytest.mark.parametrize("command", ["new", "list"])

@@ -30,6 +30,7 @@ PARTS = {
     "__main__": "python -m course",
     "blocks": "building blocks",
     "cli": "the command course",
+    "course": "one course as a value",
     "data": "corpora and images",
     "edition": "what an edition holds",
     "exercise": "what an exercise is",
@@ -40,7 +41,7 @@ PARTS = {
     "reference": "right answers",
     "show": "plots and widgets",
     "files": "writes files whole",
-    "outline": "for the syllabus",
+    "outline": "reads course.toml",
     "source": "code as statements",
     "study_paths": "volumes, six weeks",
     "surroundings": "a kernel's beginning",
@@ -105,10 +106,10 @@ def draw_all() -> dict[str, str]:
 
 def draw_parts() -> str:
     """The parts of the package and what each may import."""
-    below = {*EVERYWHERE, "outline"}  # which `syllabus` imports, so that everything may rest on it
+    below = EVERYWHERE
     leads = {name: known - below for name, known in MAY_IMPORT.items() if name not in below}
     boxes = {name: Box(_shown(name), PARTS[name], name not in SOLUTIONS) for name in MAY_IMPORT}
-    every = "syllabus, which imports outline, and source and files and surroundings"
+    every = "syllabus and source and files and surroundings"
     alt = _in_words("Parts of the package course", leads, every)
     return _picture(boxes, leads, sorted(below), alt)
 
@@ -122,7 +123,7 @@ def draw_grading() -> str:
 
 
 def _shown(name: str) -> str:
-    return "course" if name == "__init__" else name
+    return {"__init__": "course", "course": "course.py"}.get(name, name)
 
 
 def direct(leads: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
@@ -139,7 +140,7 @@ def direct(leads: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
 
 def _in_words(what: str, leads: Mapping[str, Collection[str]], everywhere: str) -> str:
     """What a picture shows, for those who do not see it."""
-    said = [f"{_shown(name)} imports {' and '.join(to)}" for name, to in direct(leads).items() if to]
+    said = [f"{_shown(name)} imports {' and '.join(map(_shown, to))}" for name, to in direct(leads).items() if to]
     return ". ".join([what, *said, f"Every part may import {everywhere}."])
 
 

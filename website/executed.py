@@ -22,7 +22,8 @@ from course.grading.execution.result_store import Store
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.fingerprints import fingerprint
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL
 from website.frames import with_frames
 from website.pages import SOURCE, digest
 
@@ -32,14 +33,14 @@ EXECUTED = ROOT / "build" / "executed"
 
 def task_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **task: Any) -> Task:
     """Return the task that executes `nb` as a notebook of `topic`."""
-    return Task(topic.folder, notebook_bytes(nb), seed=2718, limits=own_limits(nb, Limits(seconds)), **task)
+    return Task(topic.folder, notebook_bytes(nb), seed=2718, limits=own_limits(ORIGINAL, nb, Limits(seconds)), **task)
 
 
 @cache
 def solved(topic: Topic) -> Outcome:
     """Return what came of executing the topic's solved notebook, and write the executed copy."""
-    engine = fingerprint(frozenset({topic.name}))
-    nb = with_frames(build(source_path(ROOT, topic), topic))
+    engine = fingerprint(frozenset({topic}))
+    nb = with_frames(build(ORIGINAL, source_path(ROOT, topic), topic))
     task = task_of(topic, nb, policy="retrain", engine=engine)
     kept = Store(cache_folder() / "solved")
     outcome = kept.get(task)
@@ -66,7 +67,7 @@ def executed_copy(topic: Topic) -> nbformat.NotebookNode | None:
 
 def main() -> None:
     """Execute the solved notebooks that have no copy of their source as it stands."""
-    missing = [topic for topic in TOPICS if executed_copy(topic) is None]
+    missing = [topic for topic in OURS if executed_copy(topic) is None]
     for number, topic in enumerate(missing, 1):
         print(f"executing {topic.folder} for its figures ({number} of {len(missing)})", file=sys.stderr, flush=True)
         if fault := solved(topic).fault:

@@ -10,7 +10,7 @@ import nbformat
 
 from course.notebook.course_map import rows_beside_rail
 from course.notebook.standing import Standing
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 
 WRITERS_TEXT = "assets/prose.txt"
 """What the model on the home page has read: the notebooks' own prose."""
@@ -33,8 +33,8 @@ _WRITER = f"""\
 
 def with_home(markdown: str, address: str) -> str:
     """Return the home page's Markdown with its parts in it; the button leads to `address`."""
-    links = {topic.name: f"notebooks/{topic.folder}.html" for topic in TOPICS}
-    course_map = rows_beside_rail(TOPICS, {topic.name: Standing(0, 0) for topic in TOPICS}, links)
+    links = {topic.name: f"notebooks/{topic.folder}.html" for topic in OURS}
+    course_map = rows_beside_rail(OURS, {topic.name: Standing(0, 0) for topic in OURS}, links)
     parts = {"begin": _BEGIN.format(address=address), "writer": _WRITER}
     parts["map"] = f'<div class="course-map">{course_map}</div>'
     for name, part in parts.items():

@@ -21,7 +21,7 @@ from course.grading.authoring.setup_cell import binder_address, colab_address  #
 from course.grading.catalogue import hours, six_weeks  # noqa: E402
 from course.hidden import predictions  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
-from course.syllabus import BRANCH, SOURCE, TOPICS, Topic  # noqa: E402
+from course.syllabus import BRANCH, OURS, SOURCE, Topic  # noqa: E402
 from website.executed import executed_copy  # noqa: E402
 from website.fonts import write_fonts  # noqa: E402
 from website.home import WRITERS_TEXT, prose, with_home  # noqa: E402
@@ -48,8 +48,8 @@ def on_files(files: Files, config: Any) -> Files:
     files.append(File.generated(config, "assets/tex-svg.js", abs_src_path=str(mathjax())))
     for name, path in write_fonts(FONTS).items():
         files.append(File.generated(config, f"assets/fonts/{name}.woff2", abs_src_path=str(path)))
-    files.append(File.generated(config, WRITERS_TEXT, content=prose([_release(topic) for topic in TOPICS])))
-    shown = [topic for topic in TOPICS if _release(topic).is_file()]
+    files.append(File.generated(config, WRITERS_TEXT, content=prose([_release(topic) for topic in OURS])))
+    shown = [topic for topic in OURS if _release(topic).is_file()]
     for topic in shown:
         for file in _notebook(topic, config):
             files.append(file)
@@ -59,7 +59,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_config(config: Any) -> Any:
     """List the notebooks where mkdocs.yml says `notebooks/*`."""
-    pages = [f"notebooks/{topic.folder}.md" for topic in TOPICS if _release(topic).is_file()]
+    pages = [f"notebooks/{topic.folder}.md" for topic in OURS if _release(topic).is_file()]
     for entry in config.nav:
         for title, value in entry.items() if isinstance(entry, dict) else ():
             if isinstance(value, list) and "notebooks/*" in value:
@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links that hold in the repository hold on the site; names of code blocks, which tests go by, do not show."""
     markdown = re.sub(r"^(```\w+) [\w-]+$", r"\1", markdown, flags=re.M)
     if page.file.src_uri == HOME:
-        markdown = with_home(markdown, colab_address(_release(TOPICS[0]).relative_to(ROOT).as_posix()))
+        markdown = with_home(markdown, colab_address(_release(OURS[0]).relative_to(ROOT).as_posix()))
     up = "../" * page.file.src_uri.count("/")
     for name, target in OF_THE_REPOSITORY.items():
         markdown = markdown.replace(f"]({up}../{name}", f"]({up}{target}")

@@ -11,8 +11,9 @@ token is known, and a model that looks back can know a surname for certain from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -48,9 +49,12 @@ def words() -> tuple[str, ...]:
     return (*grammar.language().words, *SURNAMES)
 
 
-def decode(ids: Tensor) -> str:
-    """Return the text of ids (T,), one line for each speech, without the full stop in front."""
-    said = " ".join(words()[token] for token in ids.tolist())
+def decode(ids: Tensor, cast: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the text of ids (T,), one line for each speech, without the full stop in front.
+
+    `cast` has other names for speakers: `{"Boris": "Maria"}`.
+    """
+    said = " ".join(cast.get(word, word) for word in (words()[token] for token in ids.tolist()))
     return said.removeprefix(grammar.STOP).strip().replace(" . ", " .\n")
 
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..syllabus import find_item
 from .rng import Rng
 from .script import TOLERANCE, Case
 
@@ -118,11 +117,6 @@ class Exercise:
                     raise ValueError(
                         f"{self.name}, case {case.title!r}: exactly one other case must be called {title!r}"
                     )
-
-    @property
-    def points(self) -> float:
-        """Return the points that the syllabus gives."""
-        return find_item(self.name)[1].points
 
     @property
     def signature(self) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from course.course import Course
 from course.grading.own_cells import own_cells_released
 from course.grading.problem import Problem
 from course.study_paths import PATHS, PRESETS, left_out
-from course.syllabus import OURS, TOPICS, Topic, find_topic, near
+from course.syllabus import OURS, Topic, near
 
 
 def overview(topics: Sequence[Topic], root: Path) -> str:
@@ -87,14 +88,14 @@ def due(topic: Topic) -> str:
     return f"  due {topic.due:%Y-%m-%d %H:%M %z}" if topic.due else ""
 
 
-def topic_called(name: str) -> Topic:
+def topic_called(course: Course, name: str) -> Topic:
     """Return the topic that the user names at the shell.
 
     Raises:
         Problem: there is no such topic; the message says if the name is a folder or another file.
     """
     try:
-        return find_topic(name)
+        return course.find_topic(name)
     except KeyError as error:
         path = Path(name)
         if path.is_dir() or path.is_file():
@@ -103,24 +104,25 @@ def topic_called(name: str) -> Topic:
         raise Problem(error.args[0]) from None
 
 
-def topics_called(names: Sequence[str]) -> list[Topic]:
+def topics_called(course: Course, names: Sequence[str]) -> list[Topic]:
     """Return the topics, volumes or paths that the user names at the shell, as topics in order; all if none is named.
 
     Raises:
         Problem: a name is unknown, or this course has no topic of that volume or path.
     """
-    wanted = {topic for name in names for topic in _called(name)}
-    return [topic for topic in TOPICS if not names or topic in wanted]
+    wanted = {topic for name in names for topic in _called(course, name)}
+    return [topic for topic in course.topics if not names or topic in wanted]
 
 
-def _called(name: str) -> list[Topic]:
+def _called(course: Course, name: str) -> list[Topic]:
     """Return the topic called `name`, or the course's topics in that volume or on that path."""
-    is_topic = any(name in topic.names for topic in TOPICS)
+    is_topic = any(name in topic.names for topic in course.topics)
     if name in PRESETS and not is_topic:
-        found = [topic for topic in TOPICS if PRESETS[name].holds(topic)]
+        found = [topic for topic in course.topics if PRESETS[name].holds(topic)]
         if not found:
             raise Problem(f"this course has no topic of {name}. `course list` shows its topics")
         return found
-    if not is_topic and not near(name, [topic.folder for topic in TOPICS]) and (which := near(name, list(PRESETS))):
+    folders = [topic.folder for topic in course.topics]
+    if not is_topic and not near(name, folders) and (which := near(name, list(PRESETS))):
         raise Problem(f"no topic, volume or path is called {name!r}{which}")
-    return [topic_called(name)]
+    return [topic_called(course, name)]

@@ -9,22 +9,23 @@ from typing import Any
 
 from nbformat import NotebookNode, v4
 
-from course.syllabus import find_item
+from course.course import Course
+from course.syllabus import Topic
 
 METADATA = "course"
 """The metadata key under which an executed notebook keeps its verdicts, for summaries and reports."""
 
 
-def exercises_in(nb: NotebookNode) -> dict[int, str]:
+def exercises_in(course: Course, nb: NotebookNode) -> dict[int, str]:
     """Return the cells that the judge decides: the name, by index, of each exercise that has hidden tests."""
-    marked = checks_in(nb)
+    marked = checks_in(course, nb)
     if not marked:
         return {}
     from course.hidden import find
 
     def known(name: str) -> bool:
         try:
-            find(name)
+            find(course, name)
         except KeyError:
             return False
         return True
@@ -32,18 +33,18 @@ def exercises_in(nb: NotebookNode) -> dict[int, str]:
     return {index: name for index, name in marked.items() if known(name)}
 
 
-def checks_in(nb: NotebookNode) -> dict[int, str]:
+def checks_in(course: Course, nb: NotebookNode) -> dict[int, str]:
     """Return the name, by index, of each graded cell that checks an exercise, without importing torch.
 
     nbgrader scores an instructor's own test that has an exercise's name but does not call `check`.
     """
     graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
-    return {i: name for i, name in graded.items() if is_check(name, nb.cells[i].source)}
+    return {i: name for i, name in graded.items() if is_check(course, name, nb.cells[i].source)}
 
 
-def is_check(name: str, source: str) -> bool:
+def is_check(course: Course, name: str, source: str) -> bool:
     """Whether the judge decides a graded cell with this name and source."""
-    return in_syllabus(name) and checks(source, name)
+    return in_course(course, name) and checks(source, name)
 
 
 def checks(source: str, name: str) -> bool:
@@ -51,15 +52,15 @@ def checks(source: str, name: str) -> bool:
     return re.search(rf"\bcheck\(\s*[\"']{re.escape(name)}[\"']", source) is not None
 
 
-def topics_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of the topics that exercises belong to; names that the course does not know are skipped."""
-    return frozenset(find_item(name)[0].name for name in names if in_syllabus(name))
+def topics_of(course: Course, names: Iterable[str]) -> frozenset[Topic]:
+    """Return the topics that exercises belong to; names that the course does not know are skipped."""
+    return frozenset(course.find_item(name)[0] for name in names if in_course(course, name))
 
 
-def in_syllabus(name: str) -> bool:
+def in_course(course: Course, name: str) -> bool:
     """Whether the course has an item of that name."""
     try:
-        find_item(name)
+        course.find_item(name)
     except KeyError:
         return False
     return True

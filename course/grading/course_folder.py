@@ -1,46 +1,31 @@
-"""Find the folder of the instructor's course and the files in it."""
+"""Demand the folder of the instructor's course, and find the files in it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from course.course import Course, is_course
 from course.grading.problem import Problem
-
-if TYPE_CHECKING:
-    from course.syllabus import Topic  # a faulty course.toml makes this import fail
+from course.syllabus import Topic
 
 UNFIT = "?*[]"
 """Characters that a path must not contain: glob patterns, and the end of a path in a database URL."""
 
 
-def find_root(start: Path | None = None) -> Path:
-    """Return the nearest folder at or above `start` (the working folder) with nbgrader_config.py and solutions/.
+def demand_course(course: Course) -> Path:
+    """Return the folder of a course, which has nbgrader_config.py and solutions/.
 
     Raises:
         Problem: there is no such folder, or nbgrader cannot work in a folder of that name.
     """
-    start = (start or Path.cwd()).resolve()
-    for folder in (start, *start.parents):
-        if is_course(folder):
-            demand_fit(folder)
-            return folder
-    raise Problem(
-        f"{start} is not inside a course, because no folder above it holds nbgrader_config.py and solutions/. "
-        "Change to the course's folder, and run it there"
-    )
-
-
-def nearest_root() -> Path:
-    """Return the course's folder or, if a student has only notebooks, the working folder."""
-    here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if is_course(folder)), here)
-
-
-def is_course(folder: Path) -> bool:
-    """Whether a folder is the root of a course."""
-    return (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir()
+    if not is_course(course.root):
+        raise Problem(
+            f"{course.root} is not inside a course, because no folder above it holds nbgrader_config.py and "
+            "solutions/. Change to the course's folder, and run it there"
+        )
+    demand_fit(course.root)
+    return course.root
 
 
 def demand_fit(folder: Path) -> None:

@@ -14,10 +14,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
-from course.syllabus import OUTLINE, TOPICS, Topic, find_item
+from course.syllabus import Item, Topic
 
 TESTS = (
-    *("data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py"),
+    *("course.py", "data", "exercise", "files.py", "outline.py", "reference", "source.py", "syllabus.py"),
     *("hidden/*.py", "hidden/*/scaffold.py"),
 )
 """Folders and files that the tests of every exercise depend on. Topics import only scaffolds of each other's tests."""
@@ -31,25 +31,22 @@ EXECUTION = (
 
 
 @cache
-def fingerprint(topics: frozenset[str]) -> str:
+def fingerprint(topics: frozenset[Topic]) -> str:
     """Return a digest of all code that decides the results of notebooks on these topics, notebooks not included."""
-    package = Path(course.__file__).parent
-    chosen = [topic for topic in TOPICS if topic.name in topics]
+    chosen = sorted(topics, key=lambda topic: topic.number)
     about = [f"{topic.name} {topic.items}" for topic in chosen]
-    return _digest(package, chosen, EXECUTION, f"{sorted(topics)} {about}")[:16]
+    names = sorted(topic.name for topic in topics)
+    return _digest(Path(course.__file__).parent, chosen, EXECUTION, f"{names} {about}")[:16]
 
 
 @cache
-def state_of(name: str, package: Path | None = None) -> str:
+def state_of(topic: Topic, item: Item, package: Path | None = None) -> str:
     """Return a digest of an exercise's tests, and of all code that its topic's tests depend on.
 
     Args:
+        topic: the topic of the exercise `item`.
         package: the folder of the `course` package, by default the one in use.
-
-    Raises:
-        KeyError: the syllabus has no such exercise.
     """
-    topic, item = find_item(name)
     return _digest(package or Path(course.__file__).parent, [topic], ("judge",), str(item))[:16]
 
 
@@ -60,11 +57,10 @@ def key_fingerprint(topic: Topic, package: Path) -> str:
 
 
 def files_of(topic: Topic, package: Path) -> list[Path]:
-    """Return the files of a topic's tests: an instructor's own topic has one, unless the course is a student's copy."""
-    if not topic.own:
+    """Return the files of a topic's tests: an instructor's own topic has one, except in a student's copy."""
+    if topic.home is None:
         return _files(package, [f"hidden/{topic.name}"])
-    own = OUTLINE.own_folder(topic.folder) / "hidden.py" if OUTLINE and not OUTLINE.carried else None
-    return [own] if own and own.is_file() else []
+    return [path for path in [topic.home / "hidden.py"] if path.is_file()]
 
 
 def _digest(package: Path, topics: Collection[Topic], beside: Collection[str], about: str) -> str:

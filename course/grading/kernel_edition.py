@@ -17,11 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
+from course.course import find_course
 from course.data.cache import cache_folder
 from course.edition import KERNELS, KEYS, is_held
 from course.grading.fingerprints import key_fingerprint
 from course.outline import CARRIED
-from course.syllabus import OUTLINE, TOPICS, Topic
+from course.syllabus import Topic
 
 ANSWER_KEYS = "answer-keys"
 """The cache folder of answer keys, with a file for each topic and state of its tests."""
@@ -30,21 +31,23 @@ EARLIER_KEYS = 3
 """The number of old keys of a topic that are kept, because another version of the course may be in use, too."""
 
 
-def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> Path:
+def assemble(outline: str, topics: Iterable[Topic], editions: Path | None = None) -> Path:
     """Return the folder with the kernel edition's `course` and the keys of `topics`, for the front of an import path.
+
+    The edition holds `outline`, the public part of an instructor's `course.toml`, or an empty text.
 
     The folder is built once for each state of the package and of these topics' tests (see `name_of`) below `editions`
     (by default in the course's cache), and is renamed into place atomically.
     """
     package, topics = Path(course.__file__).parent, list(topics)
     folder = editions or cache_folder() / "editions"
-    edition = folder / name_of(topics, package)
+    edition = folder / name_of(outline, topics, package)
     if edition.is_dir():
         return edition
     folder.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=".making-", dir=folder))
     try:
-        _fill(package, making / "course", topics)
+        _fill(package, making / "course", outline, topics)
         making.chmod(0o755)
         making.rename(edition)
     except OSError:
@@ -55,9 +58,9 @@ def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> 
     return edition
 
 
-def _fill(package: Path, edition: Path, topics: Iterable[Topic]) -> None:
+def _fill(package: Path, edition: Path, outline: str, topics: Iterable[Topic]) -> None:
     """Copy the package with a key for each of `topics`, and compile it, because kernels may not write there."""
-    copy_package(package, edition)
+    copy_package(package, edition, outline)
     copy_keys(package, edition / KEYS, topics)
     compileall.compile_dir(edition, quiet=2)
 
@@ -101,13 +104,13 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def copy_package(package: Path, edition: Path) -> None:
-    """Copy the package's files that a graded notebook's kernel may have, and the outline of the instructor's course."""
+def copy_package(package: Path, edition: Path, outline: str) -> None:
+    """Copy the package's files that a graded notebook's kernel may have, and write an instructor's `outline`."""
     for name in held_files(package):
         (edition / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(package / name, edition / name)
-    if OUTLINE is not None:
-        (edition / CARRIED.name).write_bytes(OUTLINE.for_students())
+    if outline:
+        (edition / CARRIED.name).write_bytes(outline.encode())
 
 
 def held_files(package: Path) -> list[Path]:
@@ -116,18 +119,18 @@ def held_files(package: Path) -> list[Path]:
     return sorted(path for path in found if is_held(path, KERNELS))
 
 
-def name_of(topics: Iterable[Topic], package: Path) -> str:
-    """Return a digest of all contents of the edition of `package` with the keys of `topics`."""
+def name_of(outline: str, topics: Iterable[Topic], package: Path) -> str:
+    """Return a digest of all contents of the edition of `package` with `outline` and the keys of `topics`."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     for name in held_files(package):
         digest.update(f"\0{name.as_posix()}\0".encode() + hashlib.sha256((package / name).read_bytes()).digest())
-    if OUTLINE is not None:
-        digest.update(OUTLINE.for_students())
+    digest.update(outline.encode())
     for topic in sorted(topics, key=lambda topic: topic.name):
         digest.update(f"\0{topic.name} {key_fingerprint(topic, package)}".encode())
     return digest.hexdigest()[:32]
 
 
 if __name__ == "__main__":
-    for topic in TOPICS:  # one edition each, as in grading
-        assemble([topic])
+    here = find_course()
+    for topic in here.topics:  # one edition each, as in grading
+        assemble(here.outline.public, [topic])

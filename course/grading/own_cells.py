@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.course import Course
 from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.course_folder import released_at
 from course.syllabus import Topic
@@ -79,27 +80,29 @@ def _is_untouched(cell: Mapping[str, Any]) -> bool:
     return marks.get("checksum") == hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
 
 
-def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
+def own_tests_in(course: Course, nb: NotebookNode) -> dict[str, Test]:
     """Return the locked code cells of a notebook that the judge does not decide, by name."""
     from course.grading.cells import checks_in
 
-    judged = checks_in(nb)
+    judged = checks_in(course, nb)
     own = (cell for index, cell in enumerate(nb.cells) if index not in judged and is_locked_code(cell))
     return {grade_id(cell): (_text(cell.source), _number(cell.metadata.nbgrader.get("points"))) for cell in own}
 
 
-def own_code_in(nb: NotebookNode) -> set[int]:
+def own_code_in(course: Course, nb: NotebookNode) -> set[int]:
     """Return the indices of the own tests, and of code cells with answers that belong to no exercise of the course."""
-    from course.grading.cells import in_syllabus
+    from course.grading.cells import in_course
 
-    tests = own_tests_in(nb).keys()
+    tests = own_tests_in(course, nb).keys()
     code = ((index, grade_id(cell)) for index, cell in enumerate(nb.cells) if cell.cell_type == "code")
     return {
-        index for index, name in code if name and (name in tests or not in_syllabus(name.removesuffix(SOLUTION_SUFFIX)))
+        index
+        for index, name in code
+        if name and (name in tests or not in_course(course, name.removesuffix(SOLUTION_SUFFIX)))
     }
 
 
-def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
+def own_tests_released(course: Course, released: ReleasedNotebook) -> dict[str, Test]:
     """Return the own tests of a released notebook in the gradebook, by name."""
     from course.grading.cells import is_check
 
@@ -108,19 +111,19 @@ def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
     return {
         cell.name: (_text(cell.source), points.get(cell.name, 0.0))
         for cell in locked
-        if not (cell.name in points and is_check(cell.name, cell.source))
+        if not (cell.name in points and is_check(course, cell.name, cell.source))
     }
 
 
-def unreleased(nb: NotebookNode, topic: Topic, released: ReleasedNotebook) -> list[str]:
+def unreleased(course: Course, nb: NotebookNode, topic: Topic, released: ReleasedNotebook) -> list[str]:
     """Return the instructor's own cells of a source notebook that differ from the release, or were removed."""
     items = {item.name for item in topic.in_source}
     then: dict[str, object] = {
         cell.name: cell.max_score for cell in (*released.grade_cells, *released.task_cells) if cell.name not in items
     }
     now: dict[str, object] = {cell.name: cell.points for cell in own_cells(nb.cells, topic)}
-    then |= own_tests_released(released)
-    now |= own_tests_in(nb)
+    then |= own_tests_released(course, released)
+    now |= own_tests_in(course, nb)
     return [name for name in {**now, **then} if now.get(name) != then.get(name)]
 
 

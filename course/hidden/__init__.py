@@ -5,17 +5,19 @@ The module of an instructor's own topic lies in their course's folder, `exercise
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from ..course import Course
 from ..exercise import Exercise
 from ..exercise.key import NoKey, write_key_file
 from ..exercise.prediction import Prediction
 from ..outline import Faulty
-from ..syllabus import OUTLINE, Topic, find_item
+from ..syllabus import Topic
 from .written import Question
 
 
@@ -23,16 +25,21 @@ class Undeclared(Faulty):
     """A topic's tests are missing, do not run, or leave an exercise out."""
 
 
-def find(name: str) -> Exercise:
-    """The declaration of the exercise called `name`.
+def find(course: Course, name: str) -> Exercise:
+    """The declaration of the exercise of a course that is called `name`.
 
     Raises:
         KeyError: there is no such exercise, or it is graded by hand.
         Undeclared: its topic has no usable tests for it.
     """
-    topic, item = find_item(name)
+    topic, item = course.find_item(name)
     if item.kind == "question":
         raise KeyError(f"{name!r} is not graded by the judge")
+    return declared(topic, name)
+
+
+def declared(topic: Topic, name: str) -> Exercise:
+    """The declaration of a topic's exercise, as `find` returns it."""
     path = _tests(topic, name)
     try:
         found = getattr(_module(topic, name, path), name, None)
@@ -51,8 +58,8 @@ def own_tests(topic: Topic) -> Path:
     Raises:
         Undeclared: it is not there.
     """
-    assert OUTLINE is not None, "only a course of an instructor's own has topics of its own"
-    return _there(OUTLINE.own_folder(topic.folder) / "hidden.py")
+    assert topic.home is not None, f"{topic.folder} is an original topic"
+    return _there(topic.home / "hidden.py")
 
 
 def _there(path: Path, shown: Path | None = None) -> Path:
@@ -71,10 +78,13 @@ def _tests(topic: Topic, name: str) -> Path:
 
 
 def _module(topic: Topic, name: str, path: Path) -> ModuleType:
-    """The module that declares an exercise: of an instructor's own topic the one for all of them, executed once."""
+    """The module that declares an exercise: of an instructor's own topic the one for all of them, executed once.
+
+    Its name holds a digest of its path, because two courses may each have a topic of that name.
+    """
     if not topic.own:
         return import_module(f"{__name__}.{topic.name}.{name}")
-    module = f"{__name__}.{topic.name}"
+    module = f"{__name__}.{topic.name}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     return sys.modules.get(module) or _execute(module, path)
 
 
@@ -92,7 +102,7 @@ def _execute(name: str, path: Path) -> ModuleType:
 
 def exercises(topic: Topic) -> list[Exercise]:
     """The declarations of a topic, in the order of its notebook."""
-    return [find(item.name) for item in topic.judged]
+    return [declared(topic, item.name) for item in topic.judged]
 
 
 def predictions(topic: Topic) -> tuple[Prediction, ...]:

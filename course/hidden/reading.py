@@ -129,10 +129,6 @@ def declare_misreadings(exercise: Exercise, right: type[nn.Module]) -> None:
         "At which index does a sequence of length 3 end? Print the index that yours reads.",
         BeyondTheTable=over(right, read=lambda self, states, lengths: states[torch.arange(len(states)), lengths]),
     )
-    exercise.mistakes(
-        "Which parenthesis is token 0? Give your model a sequence that is all `(`. How long is it by your count?",
-        ZeroForPadding=over(right, forward=lambda self, ids, _: right.forward(self, ids, last_but_zeros(ids))),
-    )
 
 
 # -- a trained reader of parentheses ---------------------------------------------------------------------------------

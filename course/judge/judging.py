@@ -136,12 +136,13 @@ def _result(case: Case, why: str, failed: Container[str]) -> CaseResult:
     result = CaseResult(case.title, not why, case.public, case.weight, why)
     missed = next((title for title in case.needs if title in failed), "")
     together = f"passes, but it earns points only together with {missed!r}, which fails"
-    return _held_back(result, "together", together) if missed else result
+    return _held_back(result, "together", together, missed) if missed else result
 
 
-def _held_back(result: CaseResult, reason: HeldBack, message: str) -> CaseResult:
+def _held_back(result: CaseResult, reason: HeldBack, message: str, needs: str = "") -> CaseResult:
     """Return a passing result marked as one that earns nothing, and any other unchanged."""
-    return replace(result, passed=False, held_back=reason, message=message) if result.passed else result
+    held = replace(result, passed=False, held_back=reason, message=message, needs=needs)
+    return held if result.passed else result
 
 
 def _has_value(case: Case) -> bool:

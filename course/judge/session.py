@@ -24,7 +24,7 @@ from ..exercise.script import Script
 from ..exercise.settings import NOTES
 from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
-from ..syllabus import find_item
+from ..syllabus import Item
 from .expected import expected
 from .judging import Unanswered, judge
 from .prerequisite import failing_prerequisite, knowing_prerequisite, with_prerequisite
@@ -32,6 +32,7 @@ from .report import text
 from .verdict import Verdict
 
 Find = Callable[[str], Exercise]
+ItemOf = Callable[[str], Item]
 GREETING_SECONDS = 10.0
 GREETING_BYTES = 2**16
 PATIENCE = 60.0
@@ -52,9 +53,10 @@ _requests: WeakKeyDictionary[Script, bytes] = WeakKeyDictionary()
 class Session:
     """A judge for the checks of one notebook's run, with a listening thread.
 
-    `find` returns the declaration of an exercise (KeyError if there is none). `seed` draws the hidden cases. `sources`
-    holds the source of each solution cell. All cases of an exercise together get `seconds`. After that the verdict's
-    kind is `time`, and `on_stuck` is called from the judge's thread so that the caller can interrupt the kernel.
+    `find` returns the declaration of an exercise (KeyError if there is none), and `item_of` its item in the course,
+    with its points. `seed` draws the hidden cases. `sources` holds the source of each solution cell. All cases of an
+    exercise together get `seconds`. After that the verdict's kind is `time`, and `on_stuck` is called from the judge's
+    thread so that the caller can interrupt the kernel.
 
     `written` maps each name that earlier cells define to the text of its definition.
 
@@ -65,13 +67,14 @@ class Session:
     def __init__(
         self,
         find: Find,
+        item_of: ItemOf,
         *,
         seed: int,
         sources: Mapping[str, str] | None = None,
         seconds: float = 20.0,
         on_stuck: Callable[[str], None] | None = None,
     ) -> None:
-        self.find, self.seed, self.seconds = find, seed, seconds
+        self.find, self.item_of, self.seed, self.seconds = find, item_of, seed, seconds
         self.sources = dict(sources or {})
         self.on_stuck = on_stuck
         self.verdicts: dict[str, Verdict] = {}
@@ -112,7 +115,7 @@ class Session:
         fault = "did not come to an end" if late else self.deaf and f"could not listen ({self.deaf})"
         if name and name not in self.verdicts and fault:
             message = f"the judge {fault}; this costs no points and is retried"
-            return Verdict.without_points(name, "not-graded", self.find(name).points, message)
+            return Verdict.without_points(name, "not-graded", self.item_of(name).points, message)
         return self.verdicts.get(name or "")
 
     def close(self) -> None:
@@ -182,7 +185,7 @@ class Session:
             told = self._asked(connection, "notes")
             notes = tuple(NOTES[word] for word in NOTES if isinstance(told, list) and word in told)
             self.verdicts[name] = verdict = replace(verdict, notes=notes)
-            if find_item(name)[1].budget is not None:
+            if self.item_of(name).budget is not None:
                 told = self._asked(connection, "weights")
                 if isinstance(told, dict) and all(isinstance(part, str) for pair in told.items() for part in pair):
                     self.weights[name] = told
@@ -197,7 +200,7 @@ class Session:
         return None
 
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
-        exercise = self.find(name)
+        exercise, points = self.find(name), self.item_of(name).points
         left = MOST_ANSWERS
 
         def respond(script: Script) -> Recording:
@@ -216,12 +219,10 @@ class Session:
             source = self.sources.get(name, "")
             key, prerequisite = self._key(exercise, source)
             deadline = time.monotonic() + self.seconds
-            return with_prerequisite(
-                judge(key, respond, exercise.points, source, describing=True), prerequisite, key, source
-            )
+            return with_prerequisite(judge(key, respond, points, source, describing=True), prerequisite, key, source)
         except Exception as fault:  # noqa: BLE001 - a bug of the judge, not the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
-            return Verdict.without_points(name, "not-graded", exercise.points, message)
+            return Verdict.without_points(name, "not-graded", points, message)
 
     def failing_prerequisite(self, name: str, source: str) -> str:
         """Return the failing exercise that an answer depends on according to its text, or an empty string."""

@@ -23,7 +23,8 @@ Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidd
 class CaseResult:
     """The result of one case. `message` says what was seen, in the student's terms. It is empty if the case passed.
 
-    `held_back` says why a case that passes earns nothing because others fail, and is None otherwise.
+    `held_back` says why a case that passes earns nothing because others fail, and is None otherwise. `needs` is the
+    title of the failing case that it counts together with, if that is why.
     `measured` is what a public case of a training task measured, beside its bars. `got` is what the answer gave, and
     `right` the kind and size of the right value. Both are for instructors only and in no report to a student.
     """
@@ -34,6 +35,7 @@ class CaseResult:
     weight: float = 1.0
     message: str = ""
     held_back: HeldBack | None = None
+    needs: str = ""
     measured: str = ""
     got: str = ""
     right: str = ""

@@ -25,7 +25,7 @@ from ..judge.report import html, text
 from ..judge.verdict import Verdict
 from ..source import is_stub
 from ..surroundings import keep_surroundings, variable
-from ..syllabus import Topic, find_item
+from ..syllabus import Topic
 from .display import in_notebook, show
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
@@ -83,7 +83,7 @@ def _what_it_takes(name: object) -> TypeError:
     if isinstance(name, str) and name:
         key(name)  # raises an error unless there is such an exercise
     whose = meant(name)
-    written = whose if find_item(whose)[1].budget is None else "record.model"
+    written = whose if called(whose)[1].budget is None else "record.model"
     said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
     return hide_traceback(TypeError(said))
 
@@ -109,7 +109,7 @@ def check(name: str, answer: Any) -> None:
         print(elsewhere)
         return
     _demand_an_answer(name, answer)
-    seconds = SECONDS * (1 if find_item(name)[1].budget is None else 3)
+    seconds = SECONDS * (1 if called(name)[1].budget is None else 3)
     try:
         with at_most(seconds):
             verdict = public_verdict(name, answer)
@@ -121,7 +121,7 @@ def check(name: str, answer: Any) -> None:
         raise hide_traceback(stopped)  # noqa: B904  # the same error with a new message
     if verdict.kind != "passed":
         verdict = judged_early(verdict, said_of(answer))
-        prerequisite = failing_prerequisite(name, _made_of(answer), _standing(find_item(name)[0]), _written())
+        prerequisite = failing_prerequisite(name, _made_of(answer), _standing(called(name)[0]), _written())
         verdict = with_prerequisite(verdict, prerequisite, key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and no other answer calls it
         last_checked[name] = answer, verdict
@@ -157,7 +157,7 @@ def _demand_an_answer(name: str, answer: Any) -> None:
 
 def public_verdict(name: str, answer: Any) -> Verdict:
     """Judge an answer in this process with the public checks."""
-    points = find_item(name)[1].points
+    points = called(name)[1].points
     with as_examined(answer) as examined:
         verdict = judge(key(name), lambda script: run(script, examined.answer), points, _source(examined.answer))
     return replace(verdict, notes=tuple(NOTES[note] for note in examined.notes))

@@ -10,8 +10,9 @@ from pathlib import Path
 from ..exercise.key import AnswerKey, Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
 from ..surroundings import variable
-from ..syllabus import TOPICS, Item, Topic, Unknown, find_item, near
+from ..syllabus import Item, Topic, Unknown
 from .hide_traceback import hide_traceback
+from .this_course import this_course
 
 KEYS = Path(__file__).parent.parent / "keys"
 
@@ -23,7 +24,10 @@ def key(name: str) -> Key:
         TypeError: `name` is not a string, so another argument came first.
         Unknown: there is no such exercise. The message names similar ones.
     """
-    return cached_key(called(name)[1].name)
+    topic, item = called(name)
+    if item.kind == "question":
+        raise hide_traceback(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
+    return cached_key(topic, item.name)
 
 
 def called(name: str) -> tuple[Topic, Item]:
@@ -39,27 +43,26 @@ def called(name: str) -> tuple[Topic, Item]:
         raise hide_traceback(
             TypeError(f"the first argument must be an exercise's name in quotes, such as {such!r}, but it is {got}")
         )
+    course = this_course()
     try:
-        return find_item(name)
+        return course.find_item(name)
     except Unknown as error:
-        raise hide_traceback(Unknown(f"{error.args[0]}{near(name)}")) from None
+        raise hide_traceback(Unknown(f"{error.args[0]}{course.similar(name)}")) from None
 
 
 def meant(given: object) -> str:
     """Return the exercise that `given` names, or whose name it has as `__name__`, or the first one as an example."""
-    name, names = getattr(given, "__name__", given), [item.name for topic in TOPICS for item in topic.items]
+    names = [item.name for topic in this_course().topics for item in topic.items]
+    name = getattr(given, "__name__", given)
     return name if isinstance(name, str) and name in names else names[0]
 
 
 @cache
-def cached_key(name: str) -> Key:
-    """Make or read the key of an exercise, and cache it in this process."""
-    topic, item = find_item(name)
-    if item.kind == "question":
-        raise hide_traceback(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
+def cached_key(topic: Topic, name: str) -> Key:
+    """Make or read the key of a topic's exercise, and cache it in this process."""
     if find_spec("course.hidden") is not None:
         with as_torch_comes():
-            return key_of(import_module("course.hidden").find(name), public_only=True)
+            return key_of(import_module("course.hidden").declared(topic, name), public_only=True)
     return answer_key(topic.name).exercises[name]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..source import parsed
 from ..surroundings import variable
-from ..syllabus import TOPICS
 from .display import in_notebook, say
+from .this_course import this_course
 
 CALLED = {
     "check": "nothing was checked",
@@ -49,7 +49,8 @@ def calls_in(source: str) -> list[str]:
 
 
 def _is_of_the_course(call: ast.Call) -> bool:
-    names = {name for topic in TOPICS for name in (*topic.predictions, *(item.name for item in topic.items))}
+    topics = this_course().topics
+    names = {name for topic in topics for name in (*topic.predictions, *(item.name for item in topic.items))}
     first = call.args[0] if call.args else None
     of_ours = isinstance(call.func, ast.Name) and call.func.id in CALLED
     return of_ours and isinstance(first, ast.Constant) and first.value in names

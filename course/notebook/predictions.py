@@ -10,12 +10,13 @@ from typing import Any
 
 from ..exercise.prediction import LETTERS, Prediction
 from ..judge.report import sentence
-from ..syllabus import TOPICS, Topic, Unknown, near
+from ..syllabus import Topic, Unknown, near
 from .display import in_notebook, show
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
 from .keys import answer_key, passed_over
 from .standing import choice_in
+from .this_course import this_course
 
 _BUTTONS = "course-predict"
 _STYLE = f"""<style>
@@ -77,9 +78,12 @@ def _remember(asked: Prediction, letter: str) -> None:
         note(asked.name, predicted=letter, predicted_at=now())
 
 
-@cache
 def _prediction(name: str) -> Prediction:
-    topic = _topic_of(name)
+    return _declared(_topic_of(name), name)
+
+
+@cache
+def _declared(topic: Topic, name: str) -> Prediction:
     if find_spec("course.hidden") is not None:
         declared = {one.name: one for one in import_module("course.hidden").predictions(topic)}
     else:
@@ -88,10 +92,11 @@ def _prediction(name: str) -> Prediction:
 
 
 def _topic_of(name: str) -> Topic:
-    for topic in TOPICS:
+    topics = this_course().topics
+    for topic in topics:
         if name in topic.predictions:
             return topic
-    names = [known for topic in TOPICS for known in topic.predictions]
+    names = [known for topic in topics for known in topic.predictions]
     raise hide_traceback(Unknown(f"no prediction is called {name!r:.60}{near(name, names)}"))
 
 

@@ -6,8 +6,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..course import Course
 from ..surroundings import variable
-from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
+from ..syllabus import Item, Topic, Unknown
 from . import course_map
 from .display import plain, show
 from .folder import choose_path, read_progress, working_folder
@@ -24,6 +25,7 @@ from .standing import (
     standing_of,
     state_of,
 )
+from .this_course import this_course
 
 _COLOURS = {"passed": "#2e9e5b", "none": "#7a7f87", "open": "#d1493f"}
 
@@ -42,51 +44,54 @@ def progress(topic: str | None = None, path: str | None = None) -> None:
     """
     if variable("NBGRADER_EXECUTION"):
         return
-    links = {one.name: notebook_of(one).as_posix() for one in TOPICS if notebook_of(one).is_file()}
+    course = this_course()
+    topics = course.topics
+    links = {one.name: notebook_of(one).as_posix() for one in topics if notebook_of(one).is_file()}
     if path is not None:
-        _choose(path, bool(links))
+        _choose(course, path, bool(links))
     if topic is None and links:
-        standings = {one.name: standing_of(one) for one in TOPICS}
-        along = path_chosen_in(Path())
-        show(course_map.html(TOPICS, standings, links, along), course_map.text(TOPICS, standings, along))
+        standings = {one.name: standing_of(one) for one in topics}
+        along = path_chosen_in(topics, Path())
+        show(course_map.html(topics, standings, links, along), course_map.text(topics, standings, along))
         return
-    shown = _called(topic) if topic else _own_topic(read_progress())
+    shown = _called(course, topic) if topic else _own_topic(course, read_progress())
     if shown is None:
         known = read_progress()
-        show("".join(_html(one, known, []) for one in TOPICS), "\n".join(_text(one, known, []) for one in TOPICS))
+        pages = [(_html(course, one, known, []), _text(course, one, known, [])) for one in topics]
+        show("".join(page for page, _ in pages), "\n".join(text for _, text in pages))
         return
     folder, home = (Path(shown.folder), Path()) if shown.name in links else (Path(), Path(".."))
-    known, below = read_progress(folder), [*_grade(shown, folder), _what_comes_next(shown, home)]
-    show(_html(shown, known, below), _text(shown, known, [plain(line) for line in below]))
+    known, below = read_progress(folder), [*_grade(shown, folder), _what_comes_next(course, shown, home)]
+    show(_html(course, shown, known, below), _text(course, shown, known, [plain(line) for line in below]))
 
 
-def _choose(name: str, has_map: bool) -> None:
+def _choose(course: Course, name: str, has_map: bool) -> None:
     """Store the name of the path for the map of the course."""
     if not has_map:
         raise hide_traceback(
             RuntimeError("A path is chosen where the map is. Run this in index.ipynb, the course's first page.")
         )
     try:
-        path_called(name)
+        path_called(course.topics, name)
     except Unknown as error:
         raise hide_traceback(error) from None
     choose_path(name)
 
 
-def _called(name: str) -> Topic:
+def _called(course: Course, name: str) -> Topic:
     try:
-        return find_topic(name)
+        return course.find_topic(name)
     except Unknown as error:
         raise hide_traceback(error) from None
 
 
-def _own_topic(known: dict[str, Any]) -> Topic | None:
+def _own_topic(course: Course, known: dict[str, Any]) -> Topic | None:
     """Return the topic whose notebook is in the working folder, or else the one with the most checked exercises."""
     folder = working_folder().name
-    beside = [topic for topic in TOPICS if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
+    beside = [topic for topic in course.topics if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
     if len(beside) == 1:
         return beside[0]
-    by_checks = [(sum(item.name in known for item in topic.items), topic) for topic in TOPICS]
+    by_checks = [(sum(item.name in known for item in topic.items), topic) for topic in course.topics]
     most = max(by_checks, key=lambda pair: pair[0])
     return most[1] if most[0] else None
 
@@ -99,10 +104,10 @@ def _grade(topic: Topic, folder: Path) -> list[str]:
     return [f"Grading gave {grade.words()}{f' on {date(grade.at)}' if grade.at else ''}."]
 
 
-def _what_comes_next(topic: Topic, home: Path) -> str:
+def _what_comes_next(course: Course, topic: Topic, home: Path) -> str:
     """Return the next notebook on the chosen path, with a link to it in HTML if it is beside this one."""
-    path = path_chosen_in(home)
-    where, after = f" on the path {path.title.lower()}" if path else "", next_after(topic, path)
+    path = path_chosen_in(course.topics, home)
+    where, after = f" on the path {path.title.lower()}" if path else "", next_after(course.topics, topic, path)
     if after is None:
         return f"This is the last notebook{where}."
     name, notebook = f"{after.number} {escape(after.title)}", notebook_of(after, home)
@@ -114,10 +119,10 @@ _CODE = '<code style="background:none;color:inherit">'
 _TABLE = '<table style="border-collapse:collapse;margin:6px 0;font-size:14px;color:inherit">'
 
 
-def _html(topic: Topic, known: dict[str, Any], below: list[str]) -> str:
+def _html(course: Course, topic: Topic, known: dict[str, Any], below: list[str]) -> str:
     rows = []
     for item in topic.items:
-        state, words = state_of(item, known)
+        state, words = state_of(item, known, by_person=not course.is_original)
         rows.append(
             f'<tr style="background:none"><td style="color:{_COLOURS[state]};text-align:center" aria-hidden="true">'
             f"{MARKS[state]}</td>"
@@ -140,10 +145,10 @@ def _points(item: Item) -> str:
     return f"{item.points:g} point{'s' * (item.points != 1)}" if item.points else "optional"
 
 
-def _text(topic: Topic, known: dict[str, Any], below: list[str]) -> str:
+def _text(course: Course, topic: Topic, known: dict[str, Any], below: list[str]) -> str:
     lines = [topic.title]
     for item in topic.items:
-        state, words = state_of(item, known)
+        state, words = state_of(item, known, by_person=not course.is_original)
         lines.append(f"  {MARKS[state]} {item.name:<32}{words:<32}{_points(item):>9} {item.minutes:>3} min")
     lines += [f"  {line}" for line in (predictions_made(topic, known), *below) if line]
     return "\n".join(lines)

@@ -10,11 +10,12 @@ from typing import Any
 
 from ..judge.report import sentence
 from ..surroundings import variable
-from ..syllabus import OUTLINE, Unknown
+from ..syllabus import Unknown
 from .display import in_notebook, plain, show
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
 from .keys import answer_key, called
+from .this_course import this_course
 
 LETTERS = "abcd"
 """Labels of the criteria."""
@@ -106,7 +107,7 @@ def _html(name: str, criteria: Sequence[str], noted: str | None) -> str:
     if not criteria:
         return f'<div style="{_BOX}">There are no criteria for {_CODE}{escape(name)}</code>.</div>'
     rows = (_row(letter, text, noted) for letter, text in zip(LETTERS, criteria, strict=False))
-    others = " Your instructor may grade by other criteria." if OUTLINE is not None else ""
+    others = " Your instructor may grade by other criteria." if not this_course().is_original else ""
     how = f'{_CODE}rubric("{escape(name)}", "ac")</code> notes that it meets a and c. That earns no points.{others}'
     first = "<b>Mark your own answer</b>, once it is written. A good one does this:"
     if noted is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from ..study_paths import StudyPath, paths_through
-from ..syllabus import OUTLINE, TOPICS, Item, Topic, Unknown
+from ..syllabus import Item, Topic, Unknown
 from .folder import chosen_path, read_grades, read_progress
 
 NOT_HERE = "not handed out yet"
@@ -77,11 +77,15 @@ def standing_of(topic: Topic, home: Path = Path()) -> Standing:
     return Standing(len(topic.judged) - len(left), len(topic.judged), begun, left[0] if left else "", here, grade)
 
 
-def state_of(item: Item, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
-    """Return the one of `MARKS` that applies to an exercise or question, and its state in words."""
+def state_of(item: Item, known: Mapping[str, Mapping[str, Any]], *, by_person: bool = False) -> tuple[str, str]:
+    """Return the one of `MARKS` that applies to an exercise or question, and its state in words.
+
+    Args:
+        by_person: whether a person reads the written questions, as in an instructor's course.
+    """
     facts = known.get(item.name, {})
     if item.kind == "question":
-        return _state_of_question(facts)
+        return _state_of_question(facts, by_person)
     if "kind" not in facts:
         return "none", "not checked yet"
     if facts["kind"] == "passed":
@@ -91,11 +95,11 @@ def state_of(item: Item, known: Mapping[str, Mapping[str, Any]]) -> tuple[str, s
     return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
 
 
-def _state_of_question(facts: Mapping[str, Any]) -> tuple[str, str]:
+def _state_of_question(facts: Mapping[str, Any], by_person: bool) -> tuple[str, str]:
     met, of = facts.get("met"), facts.get("criteria")
     if isinstance(met, str) and isinstance(of, int):
         return "none", f"meets {len(met)} of {of} criteria, self-marked"
-    return "none", "read by a person" if OUTLINE is not None else "yours to mark, by rubric"
+    return "none", "read by a person" if by_person else "yours to mark, by rubric"
 
 
 def grade_of(topic: Topic, folder: Path) -> Grade | None:
@@ -138,22 +142,22 @@ def choice_in(facts: Mapping[str, Any]) -> str:
     return chosen if isinstance(chosen, str) and len(chosen) == 1 else ""
 
 
-def path_called(name: str) -> StudyPath | None:
-    """Return the path through the course of a name, or None for an empty name.
+def path_called(topics: Sequence[Topic], name: str) -> StudyPath | None:
+    """Return the path through a course's topics of a name, or None for an empty name.
 
     Raises:
         Unknown: this course has no such path.
     """
-    paths = {path.name: path for path in paths_through(TOPICS)}
+    paths = {path.name: path for path in paths_through(topics)}
     if name and name not in paths:
         there = f"Its paths are {', '.join(map(repr, paths))}" if paths else "It leaves topics out, so it has no paths"
         raise Unknown(f"this course has no path {name!r}. {there}")
     return paths.get(name)
 
 
-def path_chosen_in(home: Path) -> StudyPath | None:
+def path_chosen_in(topics: Sequence[Topic], home: Path) -> StudyPath | None:
     """Return the path that was chosen for the map in `home`, or None if there is none in this course."""
-    return next((path for path in paths_through(TOPICS) if path.name == chosen_path(home)), None)
+    return next((path for path in paths_through(topics) if path.name == chosen_path(home)), None)
 
 
 def on_path(topics: Sequence[Topic], path: StudyPath | None) -> list[Topic]:
@@ -170,12 +174,12 @@ def goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic
     return next(iter(begun[-1:] or open_), None)
 
 
-def next_after(topic: Topic, path: StudyPath | None) -> Topic | None:
-    """Return the next topic on the path, or in the course without a path. None after the last.
+def next_after(topics: Sequence[Topic], topic: Topic, path: StudyPath | None) -> Topic | None:
+    """Return the next of a course's topics on the path, or in the course without a path. None after the last.
 
     For a topic that is not on the path, return the first of the path's topics with a larger number.
     """
-    along = on_path(TOPICS, path)
+    along = on_path(topics, path)
     if topic in along:
         return next(iter(along[along.index(topic) + 1 :]), None)
     return next((other for other in along if other.number > topic.number), None)

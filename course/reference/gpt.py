@@ -32,11 +32,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from .multi_head_attention import merge_heads
+from .multi_head_attention import merge_heads, split_heads
 from .positional_encoding import rope
 
-Cache = list[tuple[Tensor, Tensor]]
-"""Keys and values of the tokens so far, a pair for each layer, both (B, g, S, d)."""
+Pair = tuple[Tensor, Tensor]
+"""Keys and values of the tokens so far, both (B, g, S, d)."""
+Cache = list[Pair]
+"""A pair for each layer."""
 
 
 def rms_norm(x: Tensor, gamma: Tensor, eps: float = 1e-6) -> Tensor:
@@ -90,6 +92,29 @@ def grouped_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = Non
     return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0) @ v
 
 
+def cached_attention(
+    y: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, n_heads: int, past: Pair | None = None
+) -> tuple[Tensor, Pair]:
+    """Let new tokens attend to those that the cache holds, and to each other: y (B, T, D) -> (B, T, D).
+
+    W_q (h d, D) makes queries for `n_heads` heads, W_k and W_v (g d, D) keys and values for g groups, and W_o (D, h d)
+    mixes what the heads find. `past` holds keys and values of the tokens before. Those of all tokens so far are the
+    second result.
+
+    Raises:
+        ValueError: the heads do not divide the queries, or the groups do not divide the heads.
+    """
+    d_head = W_q.shape[0] // n_heads
+    q, k, v = (split_heads(y @ W.T, W.shape[0] // d_head) for W in (W_q, W_k, W_v))  # (B, h or g, T, d)
+    T, known = y.shape[1], 0 if past is None else past[0].shape[2]
+    places = torch.arange(known, known + T, device=y.device)
+    q, k = rope(q, places), rope(k, places)
+    if past is not None:
+        k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)  # (B, g, S, d)
+    mask = torch.ones(T, known + T, dtype=torch.bool, device=y.device).tril(known)
+    return merge_heads(grouped_attention(q, k, v, mask)) @ W_o.T, (k, v)
+
+
 class RMSNorm(nn.Module):
     """`rms_norm` with a scale to learn, ones at first: (..., D) -> (..., D)."""
 
@@ -107,35 +132,28 @@ class GPTLayer(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int, d_ff: int) -> None:
         super().__init__()
-        self.d_head = d_model // n_heads
-        d_shared = n_groups * self.d_head
+        self.n_heads = n_heads
+        d_shared = d_model // n_heads * n_groups
         self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
         self.W_q, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))
         self.W_k, self.W_v = (nn.Linear(d_model, d_shared, bias=False) for _ in range(2))
         self.W_gate, self.W_up = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
         self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-    def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, x: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:
         """Return the tokens x (B, T, D) after this layer, and the keys and values (B, g, S, d) of all tokens so far."""
-        seen, present = self.attend(self.norm1(x), past)
-        x = x + seen
-        y = self.norm2(x)
-        return x + swiglu(y, self.W_gate.weight, self.W_up.weight, self.W_down.weight), present
+        found, present = self.attend(self.norm1(x), past)
+        x = x + found
+        return x + self.feed_forward(self.norm2(x)), present
 
-    def attend(self, y: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Attend to the tokens so far: y (B, T, D), and the past's keys and values -> (B, T, D), those of all."""
-        q, k, v = (self.in_heads(W(y)) for W in (self.W_q, self.W_k, self.W_v))  # (B, h or g, T, d)
-        T, known = y.shape[1], 0 if past is None else past[0].shape[2]
-        places = torch.arange(known, known + T, device=y.device)
-        q, k = rope(q, places), rope(k, places)
-        if past is not None:
-            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)  # (B, g, S, d)
-        mask = torch.ones(T, known + T, dtype=torch.bool, device=y.device).tril(known)
-        return self.W_o(merge_heads(grouped_attention(q, k, v, mask))), (k, v)
+    def attend(self, y: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:
+        """Attend with this layer's weights: y (B, T, D) -> (B, T, D), and keys and values of all tokens so far."""
+        W_q, W_k, W_v, W_o = (W.weight for W in (self.W_q, self.W_k, self.W_v, self.W_o))
+        return cached_attention(y, W_q, W_k, W_v, W_o, self.n_heads, past)
 
-    def in_heads(self, x: Tensor) -> Tensor:
-        """(B, T, n d) -> (B, n, T, d)."""
-        return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+    def feed_forward(self, y: Tensor) -> Tensor:
+        """Work on each token by itself: (B, T, D) -> (B, T, D)."""
+        return swiglu(y, self.W_gate.weight, self.W_up.weight, self.W_down.weight)
 
 
 class GPT(nn.Module):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..data import wordnet
 from . import live
-from .style import BLUE, GREEN, GREY, INK, ORANGE, PINK, SMALL, WIDE, finished, for_words, styled
+from .style import BLUE, GREEN, GREY, INK, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -47,29 +47,66 @@ def shares(parts: Mapping[str, Mapping[str, float]]) -> Figure:
         return finished(figure, f"Stacked bars for {', '.join(names)}. Of {names[-1]}: {last}.")
 
 
-def surnames(probabilities: Sequence[float], guess: float) -> Figure:
-    """Bars of how likely the right surname is at its first, second, third ... occurrence in a text."""
+def surnames(right: Sequence[float], other: Sequence[float], guess: float) -> Figure:
+    """Bars of how likely the right surname is the first, second, third ... time that a person speaks.
+
+    `other` has the probabilities of the other person's surname.
+    """
     import matplotlib.pyplot as plt
 
-    times = range(1, len(probabilities) + 1)
+    times = torch.arange(1, len(right) + 1)
     with styled():
         figure, axes = plt.subplots(figsize=SMALL)
-        bars = axes.bar(times, probabilities, color=BLUE, width=0.7)
-        axes.bar_label(bars, [f"{p:.2f}" for p in probabilities], padding=2, fontsize=9)
-        axes.axhline(guess, color=ORANGE, linestyle="--", linewidth=1.5)
-        axes.annotate("guessing", (0.5, guess), (0, 22), textcoords="offset points", color=for_words(ORANGE))
+        for aside, probabilities, colour, label in ((-0.2, right, BLUE, "right"), (0.2, other, ORANGE, "the other's")):
+            bars = axes.bar(times + aside, probabilities, color=colour, width=0.38, label=label)
+            axes.bar_label(bars, [f"{p:.2f}" for p in probabilities], padding=2, fontsize=8)
+        axes.axhline(guess, color=GREY, linestyle="--", linewidth=1.5, label="guessing")
         axes.set(title="Does it look back to a surname?", xlabel="how often the person has spoken")
-        axes.set(ylabel="probability of the right one", ylim=(0, 1.05), xticks=list(times))
+        axes.set(ylabel="probability of a surname", ylim=(0, 1.05), xticks=times.tolist())
         axes.grid(axis="x", visible=False)
+        axes.legend(loc="upper center", ncols=3, fontsize=9, handlelength=1.2, columnspacing=1.0)
         return finished(
             figure,
-            f"Bar chart. The right surname has probability {probabilities[0]:.2f} at its first occurrence and "
-            f"{probabilities[-1]:.2f} at its last; guessing gives {guess:.2f}.",
+            f"Bar chart. The right surname has probability {right[0]:.2f} when a person speaks first and "
+            f"{right[-1]:.2f} the {len(right)}th time. The other person's has {other[0]:.2f} and {other[-1]:.2f}, and "
+            f"guessing gives {guess:.2f}.",
         )
 
 
-def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float) -> Figure:
-    """Losses by texts read with a fitted law, and what is left above its floor, which is a straight line."""
+def two_heads(maps: Sequence[Tensor], words: Sequence[str], steps: Sequence[Sequence[tuple[int, int]]]) -> Figure:
+    """In each of two layers, the map (T, T) of the head that looks most from one token to another, as `steps` say.
+
+    Args:
+        maps: the weights of all heads of each layer, (h, T, T).
+        words: the T tokens.
+        steps: for each layer, pairs of the token that looks and the one that is looked at. They are framed.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, grid = plt.subplots(1, 2, figsize=(WIDE[0], 4.2), sharey=True)
+        said = []
+        for layer, (axes, weights, pairs) in enumerate(zip(grid, maps, steps, strict=True), 1):
+            rows, columns = torch.tensor(pairs).T
+            shares = weights.detach().cpu()[:, rows, columns].mean(1)  # (h,)
+            head = int(shares.argmax())
+            axes.imshow(weights[head].detach().cpu().numpy(), vmin=0.0, vmax=1.0)
+            for row, column in pairs:
+                frame = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
+                axes.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, **frame))
+            axes.set_xticks(range(len(words)), list(words), rotation=90, fontsize=8)
+            axes.set_yticks(range(len(words)), list(words), fontsize=8)
+            axes.set_title(f"layer {layer}, head {head + 1}: {float(shares[head]):.2f} where framed", fontsize=9)
+            plain_axes(axes)
+            said.append(f"In layer {layer}, head {head + 1} puts {float(shares[head]):.2f} on the framed tokens.")
+        return finished(figure, f"Two attention maps over “{' '.join(words)}”. {' '.join(said)}")
+
+
+def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float, fitted: int | None = None) -> Figure:
+    """Losses by texts read with a fitted law, and what is left above its floor, which is a straight line.
+
+    The law was fitted to the first `fitted` losses (None: all). The others, which it predicts, are hollow.
+    """
     import matplotlib.pyplot as plt
 
     E, A, alpha = (float(law[name]) for name in ("E", "A", "alpha"))
@@ -77,18 +114,25 @@ def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float)
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
         left.semilogx(sizes, E + A / sizes**alpha, color=BLUE, label="the fitted law")
-        left.semilogx(N, losses, "o", color=ORANGE, label="measured")
+        seen = {"measured": slice(fitted), "measured, and predicted": slice(len(N) if fitted is None else fitted, None)}
+        for (label, some), face in zip(seen.items(), (ORANGE, "none")):
+            if len(N[some]):
+                dots = {"color": ORANGE, "markerfacecolor": face, "linestyle": "none", "marker": "o"}
+                left.semilogx(N[some], losses[some], label=label, **dots)
+                right.loglog(N[some], (losses[some] - E).clamp(min=1e-3), **dots)
         left.axhline(E, color=BLUE, linestyle="--", linewidth=1.2)
         left.axhline(entropy, color=GREY, linestyle=":", linewidth=2)
-        left.annotate(f"E = {E:.2f}", (float(sizes[0]), E), (2, 4), textcoords="offset points", color=BLUE)
-        left.annotate(
-            f"entropy {entropy:.2f}", (float(sizes[0]), entropy), (2, -13), textcoords="offset points", color=INK
-        )
+        for said, level, other, colour in (
+            (f"E = {E:.3f}", E, entropy, BLUE),
+            (f"entropy {entropy:.3f}", entropy, E, INK),
+        ):
+            above = level > other or (level == other and colour == BLUE)
+            apart = {"xytext": (2, 4 if above else -13), "textcoords": "offset points", "color": colour}
+            left.annotate(said, (float(sizes[0]), level), **apart)
         left.set(title="Loss by training", xlabel="texts read, N", ylabel="nats a word")
         left.set_ylim(bottom=min(E, entropy) - 0.2 * float(losses.max() - losses.min()))
         left.legend(loc="upper right")
-        right.loglog(sizes, A / sizes**alpha, color=BLUE)
-        right.loglog(N, (losses - E).clamp(min=1e-3), "o", color=ORANGE)
+        right.loglog(sizes, A / sizes**alpha, color=BLUE, zorder=1)
         right.set(title="Loss above E", xlabel="texts read, N")
         return finished(
             figure,

@@ -13,6 +13,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from course.course import course_in
 from course.grading.cells import notebook_bytes, read_notebook
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
@@ -133,7 +134,9 @@ CLIENT = {"kernel_name": "python3", "skip_cells_with_tag": ""}
 
 def _handed_in(world: World, course: Path) -> Iterator[Met]:
     submissions = hand_in_all(course, world.root)
-    graded = {work.student: work for work in grade_class(Classroom(course, TOPIC, {"timeout": 15}), workers=1)}
+    graded = {
+        work.student: work for work in grade_class(Classroom(course_in(course), TOPIC, {"timeout": 15}), workers=1)
+    }
     honest = graded[HONEST].scores
     full = honest and all(honest.cells[name] == honest.maxima[name] for name in EXERCISES)
     spoilt = "" if full else "an honest submission lost points"

@@ -30,8 +30,8 @@ import pytest
 
 from course.grading.authoring.source import build, write
 from course.grading.course_folder import source_path
-from course.syllabus import find_topic
 from tests.clone import clone
+from tests.original import ORIGINAL, find_topic
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 
 def test_an_assignment_runs_on_one_core_with_two_gigabytes(built: Built, capsys: pytest.CaptureFixture[str]) -> None:
-    write(build(source_path(ROOT, TOPIC), TOPIC), built.clone / "assignments" / "solved" / "nb.ipynb")
+    write(build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC), built.clone / "assignments" / "solved" / "nb.ipynb")
     with _session(built) as (server, address):
         opened = _opens(address)
         idle = _memory(server)

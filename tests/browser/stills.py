@@ -19,8 +19,9 @@ from playwright.sync_api import Browser, Locator, expect
 from course.grading.authoring import widget_pictures
 from course.grading.cells import read_notebook
 from course.show.style import INK
-from course.syllabus import TOPICS, Topic, find_topic
+from course.syllabus import OURS, Topic
 from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab
+from tests.original import find_topic
 from website.executed import solved
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +98,7 @@ def _in_words(output: Locator) -> str:
 
 def main(names: list[str]) -> None:
     """Execute and photograph the named topics, or all."""
-    topics = [find_topic(name) for name in names] or list(TOPICS)
+    topics = [find_topic(name) for name in names] or list(OURS)
     with chromium() as browser:
         for topic in topics:
             for path in photograph(topic, executed(topic), browser):

@@ -21,6 +21,7 @@ from nbformat.v4 import new_markdown_cell
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.demo.run_demo import write_feedback
@@ -30,6 +31,7 @@ from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.few import few
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
+from tests.original import ORIGINAL
 
 pytestmark = [
     pytest.mark.browser,
@@ -53,7 +55,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hand_in(root, "ada", solved(root))
     hand_in(root, "bob", solved(root), wrong, reasons)
     hand_in(root, "cy", solved(root), deleted("softmax-solution"))
-    grade_class(Classroom(root, TOPIC), workers=1)
+    grade_class(Classroom(course_in(root), TOPIC), workers=1)
     return root
 
 
@@ -184,19 +186,19 @@ def test_feedback_is_dark_for_who_reads_in_the_dark(feedback: str, browser: Brow
 
 @each_look
 def test_a_students_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
-    (page,) = write_student_reports(graded, [TOPIC], "bob")
+    (page,) = write_student_reports(course_in(graded), [TOPIC], "bob")
     assert faults(browser, page.as_uri(), scheme, width, axe) == []
 
 
 @each_look
 def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
     for names in (True, False):
-        assert faults(browser, write_report(graded, TOPIC, names=names).as_uri(), scheme, width, axe) == []
+        assert faults(browser, write_report(course_in(graded), TOPIC, names=names).as_uri(), scheme, width, axe) == []
 
 
 @each_look
 def test_the_report_on_the_term(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
-    assert faults(browser, write_term_report(graded, names=True).as_uri(), scheme, width, axe) == []
+    assert faults(browser, write_term_report(course_in(graded), names=True).as_uri(), scheme, width, axe) == []
 
 
 @each_look
@@ -206,7 +208,7 @@ def test_the_page_of_somebody_who_learns_alone(
     (tmp_path / NAME / ".course").mkdir(parents=True)
     (tmp_path / NAME / f"{NAME}.ipynb").touch()
     (tmp_path / NAME / ".course" / "progress.json").write_text('{"softmax": {"kind": "passed"}}')
-    page = write_page(tmp_path, tmp_path / "mine.html")
+    page = write_page(ORIGINAL, tmp_path, tmp_path / "mine.html")
     page.write_text(page.read_text("utf-8").replace("<details>", "<details open>"), "utf-8")
     assert faults(browser, page.as_uri(), scheme, width, axe) == []
     narrow = browser.new_page(viewport={"width": width, "height": 900})

@@ -18,9 +18,8 @@ from playwright.sync_api import Browser, Locator, expect
 
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
-from course.hidden import find
-from course.syllabus import find_topic
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
+from tests.original import ORIGINAL, find, find_topic
 
 ROOT = Path(__file__).parents[2]
 TOPIC = find_topic("self_attention")
@@ -45,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _solutions() -> dict[str, str]:
-    cells = build(source_path(ROOT, TOPIC), TOPIC).cells
+    cells = build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC).cells
     return {cell.id.removesuffix("-solution"): cell.source for cell in cells if cell.id.endswith("-solution")}
 
 

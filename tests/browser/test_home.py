@@ -17,12 +17,12 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, Page, expect
 
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 
 ROOT = Path(__file__).parents[2]
-BEGUN, DONE = TOPICS[2], TOPICS[0]
+BEGUN, DONE = OURS[2], OURS[0]
 
 pytestmark = [
     pytest.mark.browser,
@@ -56,7 +56,7 @@ def test_the_map_knows_what_was_done_and_opens_notebooks(
     folded = page.locator(".jp-CodeCell .jp-InputPlaceholder")
     expect(folded).to_contain_text("Set up: install the course where it is missing")
     expect(page.get_by_role("img", name="Map")).to_have_count(0)
-    expect(output.locator("li")).to_have_count(len(TOPICS))
+    expect(output.locator("li")).to_have_count(len(OURS))
     expect(output.locator("li").filter(has_text=DONE.title)).to_contain_text(re.compile(r"all \d+ pass"))
     begun = output.locator("li").filter(has_text=BEGUN.title)
     expect(begun).to_contain_text("3 of ")

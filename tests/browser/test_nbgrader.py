@@ -15,6 +15,7 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, expect
 
+from course.course import course_in
 from course.grading.release.make_release import render
 from course.grading.sandbox.probe import how_executed, strongest
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
@@ -41,7 +42,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The instructor's JupyterLab, with a student's notebook in it as well."""
-    notebook = render(course, TOPIC, course / "student")
+    notebook = render(course_in(course), TOPIC, course / "student")
     nb = nbformat.read(notebook, as_version=4)
     answers(WRONG)(nb)
     nbformat.write(nb, notebook)

@@ -77,24 +77,7 @@ def test_channels_and_dtype_stay_and_small_canvases_are_refused():
         digits.place(colour, seeded(), 3)
 
 
-def test_the_training_stream_follows_its_generator():
-    def take(seed: int) -> list[tuple[torch.Tensor, ...]]:
-        return list(itertools.islice(data.stream("vit_patches_task", seeded(seed)), 3))
-
-    for one, two in zip(take(1), take(1), strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    images, labels = take(2)[2]
-    assert images.shape == (digits.BATCH, 1, 12, 12) and labels.shape == (digits.BATCH,)
-    assert not torch.equal(take(1)[0][0], take(2)[0][0])
-
-
 def test_every_scan_comes_once_before_any_comes_again():
     stream = itertools.islice(digits.batches(seeded()), digits.TRAIN // digits.BATCH)
     seen = torch.cat([labels for _, labels in stream])
     assert torch.equal(torch.bincount(seen), torch.bincount(digits.scans("train")[1]))
-
-
-def test_global_randomness_is_left_alone():
-    state = torch.get_rng_state()
-    next(digits.batches(seeded()))
-    assert torch.equal(torch.get_rng_state(), state)

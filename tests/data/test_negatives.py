@@ -43,18 +43,7 @@ def test_an_unknown_split_is_refused():
         negatives.scans("valid")
 
 
-def test_the_training_stream_follows_its_generator_and_shows_every_scan_once():
-    def take(seed: int, n: int) -> list[tuple[torch.Tensor, ...]]:
-        return list(itertools.islice(data.stream("lora_task", torch.Generator().manual_seed(seed)), n))
-
-    for one, two in zip(take(1, 3), take(1, 3), strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    assert not torch.equal(take(1, 1)[0][0], take(2, 1)[0][0])
-    seen = torch.cat([labels for _, labels in take(0, digits.TRAIN // negatives.BATCH)])
+def test_the_training_stream_shows_every_scan_once():
+    stream = data.stream("lora_task", torch.Generator().manual_seed(0))
+    seen = torch.cat([labels for _, labels in itertools.islice(stream, digits.TRAIN // negatives.BATCH)])
     assert torch.equal(torch.bincount(seen), torch.bincount(digits.scans("train")[1]))
-
-
-def test_global_randomness_is_left_alone():
-    state = torch.get_rng_state()
-    next(negatives.batches(torch.Generator().manual_seed(0)))
-    assert torch.equal(torch.get_rng_state(), state)

@@ -100,8 +100,8 @@ def test_ids_and_words_are_each_others_inverse():
         phrases.encode([["the", "dragon"]], "english")
 
 
-def test_the_stream_repeats_itself_and_goes_through_every_pair():
-    once, again = (data.stream("encoder_decoder_task", torch.Generator().manual_seed(4)) for _ in range(2))
+def test_the_stream_goes_through_every_pair():
+    once = data.stream("encoder_decoder_task", torch.Generator().manual_seed(4))
     seen = set()
     for _ in range(phrases.TRAIN // phrases.BATCH):
         src, tgt = next(once)
@@ -109,7 +109,6 @@ def test_the_stream_repeats_itself_and_goes_through_every_pair():
         assert ((tgt == phrases.EOS).sum(1) == 1).all() and ((src == phrases.EOS).sum(1) == 1).all()
         assert (tgt[:, -1] != phrases.PAD).any() and not (tgt == phrases.SOS).any()
         seen |= {tuple(row) for row in src.tolist()}
-        assert all(torch.equal(one, other) for one, other in zip((src, tgt), next(again), strict=True))
     assert len({tuple(i for i in row if i) for row in seen}) == phrases.TRAIN // phrases.BATCH * phrases.BATCH
     assert not torch.equal(next(once)[0], src)
 

@@ -56,6 +56,13 @@ def test_speakers_and_surnames_come_as_often_as_they_should():
     assert 0.7 < float(found) < 0.95 and 0.35 < float(expected) < 0.5
 
 
+def test_a_cast_has_names_of_its_own_and_the_ids_stay():
+    ids = drawn(1)[0]
+    ours, theirs = play.decode(ids), play.decode(ids, {name: name.upper() for name in play.SPEAKERS})
+    assert theirs != ours and theirs.lower() == ours.lower()
+    assert all(line.split()[0].isupper() for line in theirs.splitlines())
+
+
 def test_the_same_seed_draws_the_same_texts():
     assert torch.equal(drawn(5), drawn(5)) and not torch.equal(drawn(5), drawn(5, 1))
     assert drawn(7).shape == (7, play.LENGTH + 1)

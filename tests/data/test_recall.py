@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 import torch
 
@@ -34,19 +32,6 @@ def test_every_key_value_and_place_is_used_equally():
     assert (torch.bincount(places, minlength=8) - 3250).abs().max() < 5 * 3250**0.5
 
 
-def test_a_seed_repeats_and_another_differs():
-    first, again, other = (recall.draw(5, seeded(seed)) for seed in (1, 1, 2))
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first[0], other[0])
-
-
-def test_global_randomness_is_left_alone():
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    recall.draw(5, seeded())
-    assert torch.equal(torch.get_rng_state(), state)
-
-
 @pytest.mark.parametrize("slots", [0, 27])
 def test_impossible_lists_are_refused(slots):
     with pytest.raises(ValueError, match=f"{slots} were asked for"):
@@ -64,16 +49,6 @@ def test_load_gives_a_dataset():
     assert rows["keys"][:] == keys.tolist() and rows["values"][:] == values.tolist()
     assert rows["query"][:] == query.tolist() and rows["answer"][:] == answer.tolist()
     assert rows[0]["text"].endswith("?")
-
-
-def test_the_training_stream_never_ends_and_follows_its_generator():
-    def take(seed: int) -> list[tuple[torch.Tensor, ...]]:
-        return list(itertools.islice(data.stream("self_attention_task", seeded(seed)), 3))
-
-    for one, two in zip(take(1), take(1), strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    keys, values, query, answer = take(2)[2]
-    assert keys.shape == values.shape == (recall.BATCH, recall.SLOTS) and query.shape == answer.shape == (recall.BATCH,)
 
 
 def test_both_layouts_end_in_the_query():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 import torch
 
@@ -49,19 +47,6 @@ def test_one_relation_says_nothing_about_the_other():
     assert same == pytest.approx(0.1, abs=0.02)
 
 
-def test_a_seed_repeats_and_another_differs():
-    first, again, other = (relations.draw(5, seeded(seed)) for seed in (1, 1, 2))
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first[0], other[0])
-
-
-def test_global_randomness_is_left_alone():
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    relations.draw(5, seeded())
-    assert torch.equal(torch.get_rng_state(), state)
-
-
 @pytest.mark.parametrize("children", [2, 27])
 def test_impossible_playgrounds_are_refused(children):
     with pytest.raises(ValueError, match=f"{children} were asked for"):
@@ -79,15 +64,6 @@ def test_load_gives_a_dataset():
     assert rows.column_names == ["text", "names", "numbers", "friends", "rivals", "answers"]
     for name, column in zip(rows.column_names[1:], drawn, strict=True):
         assert rows[name][:] == column.tolist()
-
-
-def test_the_training_stream_never_ends_and_follows_its_generator():
-    def take(seed: int) -> list[tuple[torch.Tensor, ...]]:
-        return list(itertools.islice(data.stream("multi_head_attention_task", seeded(seed)), 3))
-
-    for one, two in zip(take(1), take(1), strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    assert [tuple(column.shape) for column in take(2)[2]] == [(100, 8)] * 4 + [(100, 8, 2)]
 
 
 def test_the_slots_hold_what_is_drawn_in_any_order():

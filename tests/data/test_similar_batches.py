@@ -29,9 +29,3 @@ def test_all_lengths_are_seen_alike_and_in_no_order():
     assert (counts / counts.sum() - 1 / len(counts)).abs().max() < 0.01
     firsts = torch.tensor([float(lengths.float().mean()) for _, lengths, _ in drawn[:64]])
     assert not torch.equal(firsts, firsts.sort().values)
-
-
-def test_a_seed_repeats_itself():
-    for one, two in zip(batches(5, 3), batches(5, 3), strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    assert not torch.equal(batches(5, 1)[0][0][:, :6], batches(6, 1)[0][0][:, :6])

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what a kernel may send in place of an answer: whatever the wire accepts."""
+"""Hypothesis strategies for everything that the wire format accepts in place of an honest recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 3.0, 255.0, 1e17, 1e300, float("nan")
 
 @st.composite
 def tensors(draw: st.DrawFn, shape: tuple[int, ...] | None = None) -> Any:
-    """A tensor or a numpy array, of the given shape or of any other: empty ones and ones without axes, too."""
+    """Draw a tensor or a numpy array, of the given shape or of any, also empty or without axes."""
     if shape is None:
         shape = tuple(draw(st.lists(st.integers(0, 3), max_size=5)))
     dtype = draw(st.sampled_from(list(DTYPES.values())))
@@ -42,7 +42,7 @@ KEYS = st.one_of(
 
 
 def _keyed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Dicts and counters, with keys as odd as their values."""
+    """Return a strategy for dicts and counters with unusual keys."""
     pairs = st.lists(st.tuples(KEYS, inner), max_size=3)
 
     def made(kind: type, pairs: list[tuple[Any, Any]]) -> Any:
@@ -63,7 +63,7 @@ ANYTHING = st.recursive(
 
 @st.composite
 def twisted(draw: st.DrawFn, value: Any) -> Any:
-    """A value of which some part is another."""
+    """Draw a copy of a value in which some parts are replaced."""
     kind = draw(st.integers(0, 5))
     if kind == 0:
         return draw(ANYTHING)
@@ -82,7 +82,7 @@ RAISED = st.builds(Raised, st.lists(WORDS, max_size=2).map(tuple), WORDS, WORDS,
 
 @st.composite
 def recordings(draw: st.DrawFn, true: Recording) -> Recording:
-    """A recording of which some part is another than in the `true` one."""
+    """Draw a copy of the `true` recording in which some parts are replaced."""
     outputs = {name: draw(twisted(value)) for name, value in true.outputs.items() if draw(st.integers(0, 9))}
     raised = draw(RAISED) if not draw(st.integers(0, 5)) else true.raised
     mutated = draw(st.lists(WORDS, max_size=2).map(tuple)) if not draw(st.integers(0, 5)) else true.mutated

@@ -1,4 +1,4 @@
-"""What results are compared by where right ones differ: a path by its probability, in any of its equally good forms."""
+"""Comparison where several results are right, as of a path by its probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was compiled is known, and runs as it was written while it is examined."""
+"""Compiled answers are detected, and run uncompiled while they are examined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Holds(nn.Module):
 
 
 def of_a_method(compiled):
-    """A class with a method that may be compiled."""
+    """Return a class with a method that is compiled if `compiled` is true."""
 
     class Doubles:
         def forward(self, x):
@@ -51,7 +51,7 @@ def by_itself():
 
 
 def decorated():
-    """A class that is compiled as a whole."""
+    """Return a class that is compiled as a whole."""
 
     class Doubles(nn.Module):
         def forward(self, x):

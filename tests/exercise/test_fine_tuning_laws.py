@@ -1,4 +1,4 @@
-"""What a fine-tuned model may learn: its base is looked for bit by bit, and the rest is counted."""
+"""Laws for fine-tuned models: the base must stay bit by bit, and the other parameters are counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BASE = {"W": torch.arange(6.0).view(2, 3), "b": torch.ones(2)}
 
 
 def state(learning=(), **changed):
-    """The base, frozen but for the names `learning`, with entries changed or added; as it comes over the wire."""
+    """Return the base as sent over the wire. Names in `learning` are trainable, and `changed` replaces or adds some."""
     tensors = {**BASE, **changed}
     return plain({name: nn.Parameter(value, requires_grad=name in learning) for name, value in tensors.items()})
 

@@ -1,4 +1,4 @@
-"""What an object holds is counted wherever it lies, and each memory once."""
+"""The size of what an object holds, wherever it is stored, with shared memory counted once."""
 
 from __future__ import annotations
 

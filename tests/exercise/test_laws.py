@@ -1,4 +1,4 @@
-"""Laws hold for right answers, break for wrong ones, and a right sampler all but never breaks a law of chance."""
+"""Laws hold for right answers and break for wrong ones. A right sampler hardly ever breaks a law of chance."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ CASES = [
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
     ("entry_close", {"key": "E", "value": 2.0, "within": 0.1}, {"out": {"E": 2.05}}, {"out": {"E": 2.2}}),
+    ("entry_positive", {"key": "A"}, {"out": {"A": 0.1}}, {"out": {"A": -0.1}}),
     ("entry_apart", {"key": "E", "values": [9.0, 3.0], "within": 0.1}, {"out": {"E": 2.0}}, {"out": {"E": 2.8}}),
     (
         "comes_back",

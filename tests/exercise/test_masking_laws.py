@@ -1,4 +1,4 @@
-"""The laws that masking needs: sentences asked at every place, hidden words, and what may not move."""
+"""The laws of masking: models asked at every position, masked words, and outputs that may not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers and models as stand-ins: they cross as data, are built afresh for every run, and are read back by name."""
+"""Layers and models as stand-ins: sent as data, built anew for every run, and read back by name."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_an_input_changed_on_the_way_through_a_stand_in_is_noticed():
 
 
 class Sound(nn.Module):
-    """What an answer may have for a LoRA layer: all that is asked for, and a number of its own."""
+    """A right LoRA layer that has one more attribute, `scaling`."""
 
     def __init__(self, base, r, alpha):
         super().__init__()

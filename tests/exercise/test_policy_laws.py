@@ -1,4 +1,4 @@
-"""What the laws of policies say of answers that they cannot look at."""
+"""Messages of the laws of policies about outputs that are no policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runner executes scripts alike for everybody, and records what happens."""
+"""The runner executes scripts for references and answers alike, and records outputs, errors and changes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_models_are_built_filled_called_and_read():
 
 
 def counting(x, seen=None):
-    """A sum that goes on; what it carries along is of no type that could be sent."""
+    """Return a running sum, and a state of a type that cannot be sent."""
     seen = seen or iter(())
     total = x + sum(seen)
     return total, iter([total])
@@ -240,7 +240,7 @@ def test_models_evaluate_unless_they_are_told_to_train():
 
 
 def test_a_trained_model_may_learn_more_before_it_is_examined():
-    """In two stages: the student's own method trains on what the judge has, and what comes of it is examined."""
+    """Train with the student's own method on the judge's data, and then examine the model that it returns."""
 
     class Regression(nn.Linear):
         def finetuned(self, x, y):
@@ -259,7 +259,7 @@ def test_a_trained_model_may_learn_more_before_it_is_examined():
 
 
 class MadeLate(nn.Module):
-    """Its layer is there when it is first called."""
+    """A model that makes its layer at the first call."""
 
     def forward(self, x):
         if not hasattr(self, "layer"):
@@ -301,7 +301,7 @@ def test_an_error_is_recorded_with_its_own_line():
 
 
 def test_an_error_in_a_folder_called_course_has_a_line_too(tmp_path):
-    """Only this package's own lines are left out, and a class may well keep its work in `course/`."""
+    """Leave out this package's own lines only, because a class may keep its work in a folder `course/`."""
     notes = tmp_path / "course" / "notes.py"
     notes.parent.mkdir()
     notes.write_text("def answer(x):\n    return x / 'two'\n", "utf-8")
@@ -339,7 +339,7 @@ def test_the_callers_randomness_goes_on_undisturbed():
 
 @pytest.mark.parametrize("module", [random, np.random, torch])
 def test_a_number_in_the_place_of_what_seeds_disturbs_nobody(module, monkeypatch):
-    """`np.random.seed = 42`, in a student's notebook."""
+    """Run after `np.random.seed = 42`, as some students write, which overwrites the function."""
     for name in ("seed", "manual_seed"):
         if callable(getattr(module, name, None)):
             monkeypatch.setattr(module, name, 42)

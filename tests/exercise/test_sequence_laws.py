@@ -1,4 +1,4 @@
-"""Laws of sequences written token by token: each holds for right answers, and breaks for what it is there for."""
+"""Laws of sequences generated token by token: each holds for right answers and breaks for its mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences by their ends, whole matches, BLEU; a model that goes on; a mask that is what it should be."""
+"""Laws of translation: sentences up to their end, exact matches, BLEU, unrolled models, and masks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_laws_of_masks():
 
 
 def test_a_model_is_unrolled_over_its_own_words():
-    """The next word is the sum of the source and of all that has been said, modulo 7."""
+    """Unroll a model whose next word is the sum of the source and of its words so far, modulo 7."""
 
     def model(src, said):
         total = (src.sum(1, keepdim=True) + said.cumsum(1)) % 7

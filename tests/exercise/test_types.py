@@ -1,4 +1,4 @@
-"""Every type that crosses between judge and answer: right, wrong, changed, as an argument; and what is refused."""
+"""Every type that judge and answer exchange: right, wrong, changed, as an argument, and those that are refused."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def exercise(reference, *args) -> Exercise:
 
 
 def verdict_on(declared: Exercise, answer) -> Verdict:
-    """Judged as at grading."""
+    """Return the verdict on an answer, judged as at grading."""
     return judge(key_of(declared, 3), across(lambda script: run(script, answer)), 2)
 
 

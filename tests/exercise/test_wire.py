@@ -1,4 +1,4 @@
-"""What crosses the wire comes back as it was; what is no message is refused in one clear error."""
+"""Values come back from the wire format unchanged, and invalid messages are refused with one clear error."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _message(header: object, body: bytes = b"\x08\x00\x00\x00\x00\x00\x00\x00{} 
 
 
 def _tensors(shape: list[int], data: bytes = bytes(4)) -> bytes:
-    """One float32 tensor as safetensors claim it, in `data`, or in as much of it as there is."""
+    """Return a safetensors file that claims a float32 tensor of `shape`, with `data`, which may be too short for it."""
     facts = json.dumps({"0": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data) * (0 not in shape)]}})
     return struct.pack("<Q", len(facts)) + facts.encode() + data * (0 not in shape)
 
@@ -200,7 +200,7 @@ def test_what_is_no_recording_is_refused(forged):
     ],
 )
 def test_whatever_is_no_recording_is_said_to_be_none(forged):
-    """Of types that fail in ways of their own: it is the answer's fault then, and not the judge's."""
+    """Raise `Malformed`, which is the answer's fault, and no other error, which would be the judge's."""
     good = Recording({}, None, (), (), 0.0).to_plain()
     with pytest.raises(Malformed, match="no recording"):
         Recording.from_plain({**good, **forged} if isinstance(forged, dict) else forged)

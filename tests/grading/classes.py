@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
@@ -96,4 +97,4 @@ def checkpoint(root: Path, student: str, value: float, seconds: int) -> None:
 
 
 def grade(root: Path, **options) -> list[Graded]:
-    return grade_class(Classroom(root, TOPIC, SETTINGS), workers=2, **options)
+    return grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2, **options)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
@@ -91,10 +92,12 @@ def compare(tmp_path: Path, cluster: Cluster, size: int) -> None:
     """One after the other, side by side, and on the cluster with a worker killed: the same gradebook."""
     root = make_class(tmp_path / "class", size)
     copies = {way: shutil.copytree(root, tmp_path / way) for way in ("serial", "parallel", "dask")}
-    serial = grade_class(Classroom(copies["serial"], TOPIC, SETTINGS), workers=1)
-    parallel = grade_class(Classroom(copies["parallel"], TOPIC, SETTINGS), workers=3)
+    serial = grade_class(Classroom(course_in(copies["serial"]), TOPIC, SETTINGS), workers=1)
+    parallel = grade_class(Classroom(course_in(copies["parallel"]), TOPIC, SETTINGS), workers=3)
     progress = KillsOne(cluster)
-    dask = grade_class(Classroom(copies["dask"], TOPIC, SETTINGS), scheduler=cluster.address, progress=progress)
+    dask = grade_class(
+        Classroom(course_in(copies["dask"]), TOPIC, SETTINGS), scheduler=cluster.address, progress=progress
+    )
     assert progress.killed
     assert plain(serial) == plain(parallel) == plain(dask)
     students = [work.student for work in serial]

@@ -11,8 +11,8 @@ import pytest
 import course
 from course.grading import fingerprints
 from course.grading.fingerprints import fingerprint, state_of
-from course.outline import Outline
 from course.syllabus import Item, Topic
+from tests.original import find_item, find_topic
 
 NAMES = ("softmax", "attention_cost", "rnn_cell")
 
@@ -31,7 +31,8 @@ def states(topic: str = "rnn") -> dict[str, str]:
     """The state of the execution of a topic's notebooks, and of the tests of each exercise."""
     fingerprint.cache_clear()
     state_of.cache_clear()
-    return {"execution": fingerprint(frozenset({topic})), **{name: state_of(name) for name in NAMES}}
+    tests = {name: state_of(*find_item(name)) for name in NAMES}
+    return {"execution": fingerprint(frozenset({find_topic(topic)})), **tests}
 
 
 EVERYTHING = {"execution", *NAMES}
@@ -87,22 +88,16 @@ def test_what_a_machine_leaves_in_the_package_changes_nothing(package):
     assert states() == before
 
 
-def test_an_instructors_own_tests_are_read_where_they_are(package, tmp_path, monkeypatch):
+def test_an_instructors_own_tests_are_read_where_they_are(package, tmp_path):
     """`exercises/20_smoothing/hidden.py` in their course's folder."""
-    topic = Topic(20, "smoothing", "Smoothing", "", (Item("smooth", 2, 10),), own=True)
-    monkeypatch.setattr(fingerprints, "find_item", lambda name: (topic, topic.items[0]))
-    monkeypatch.setattr(fingerprints, "OUTLINE", Outline(tmp_path / "course.toml"))
-    monkeypatch.setattr(fingerprints, "TOPICS", (topic,))
-    path = tmp_path / "exercises" / topic.folder / "hidden.py"
+    path = tmp_path / "exercises" / "20_smoothing" / "hidden.py"
     path.parent.mkdir(parents=True)
+    topic = Topic(20, "smoothing", "Smoothing", "", (Item("smooth", 2, 10),), home=path.parent)
     seen = []
     for source in ("def smooth():\n    return 3\n", "def smooth():\n    return 4\n", "def smooth(:"):
         path.write_text(source)
+        fingerprint.cache_clear()
+        state_of.cache_clear()
         key = fingerprints.key_fingerprint(topic, package)
-        seen.append((states("smoothing")["execution"], state_of("smooth"), key))
+        seen.append((fingerprint(frozenset({topic})), state_of(topic, topic.items[0]), key))
     assert all(len(set(state)) == len(seen) for state in zip(*seen, strict=True))
-
-
-def test_an_unknown_name_has_no_tests():
-    with pytest.raises(KeyError):
-        state_of("nothing")

@@ -20,6 +20,7 @@ from course.grading.execution.execute import execute
 from course.grading.execution.task import Outcome, Task
 from course.outline import read_outline
 from tests.commands import output_of
+from tests.original import ORIGINAL
 
 from .classes import given_out
 from .lesson import NAME, TOPIC, answers, hand_in, make_course, solved
@@ -131,7 +132,7 @@ def test_an_answer_rests_on_what_given_cells_call(tmp_path, softmax):
 
 
 def test_a_task_that_an_earlier_mistake_kept_from_training_rests_on_it():
-    nb = build(source_path(Path(__file__).parents[2], TOPIC), TOPIC)
+    nb = build(ORIGINAL, source_path(Path(__file__).parents[2], TOPIC), TOPIC)
     answers({"softmax": "def softmax(x, dim:"})(nb)
     outcome = Outcome.from_bytes(execute(Task(NAME, notebook_bytes(nb)).to_bytes()))
     (task,) = [verdict for verdict in outcome.verdicts if verdict.exercise == "self_attention_task"]

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import course
+from course.course import course_in
 from course.edition import STUDENTS, is_held
 from course.grading import kernel_edition
 from course.grading.authoring.source import build
@@ -25,29 +26,30 @@ from course.grading.course_folder import release_path, source_path
 from course.grading.kernel_edition import assemble
 from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
-from course.syllabus import TOPICS, Topic, find_topic
+from course.syllabus import OURS, Topic
 from hatch_build import demand_keys, released
 from tests.clone import clone
+from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(course.__file__).parents[1]
 PACKAGE = ROOT / "course"
 TOPIC = find_topic("self_attention")
 PRIVATE = [
-    *(ROOT / "course" / "reference" / f"{topic.name}.py" for topic in TOPICS),
+    *(ROOT / "course" / "reference" / f"{topic.name}.py" for topic in OURS),
     *(ROOT / "course" / "hidden").glob("*/*.py"),
 ]
 
 
 @pytest.fixture(scope="module")
 def edition() -> Path:
-    return assemble()
+    return assemble("", OURS)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The student wheel, built from a copy of the repository so that no keys are left in this one."""
     copy = clone(tmp_path_factory.mktemp("clone") / "course")
-    return build_wheel(copy, copy / "dist")
+    return build_wheel(course_in(copy), copy / "dist")
 
 
 SHORTEST = 24
@@ -76,8 +78,8 @@ def lines_of_answers() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in PRIVATE:
         found.update(dict.fromkeys(_telling(ast.parse(path.read_text("utf-8"))), path.name))
-    for topic in TOPICS:
-        for cell in build(source_path(ROOT, topic), topic).cells:
+    for topic in OURS:
+        for cell in build(ORIGINAL, source_path(ROOT, topic), topic).cells:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "code" and marks.get("solution"):
                 found.update(dict.fromkeys(_telling(ast.parse(cell.source)), topic.folder))
@@ -112,19 +114,21 @@ def test_there_is_something_to_look_for() -> None:
 def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
     names = {path.relative_to(edition).as_posix() for path in edition.rglob("*") if path.is_file()}
     assert not [name for name in names if name.startswith(("course/hidden/", "course/reference/"))]
-    assert {f"course/keys/{topic.name}.key" for topic in TOPICS} <= names
+    assert {f"course/keys/{topic.name}.key" for topic in OURS} <= names
     leaks = [leak for name in sorted(names) for leak in _leaks(name, (edition / name).read_bytes())]
     assert leaks == []
 
 
 def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
-    monkeypatch.setattr(kernel_edition, "copy_package", lambda package, place: made.append(place) or place.mkdir())
-    edition = assemble(editions=tmp_path)
-    assert assemble(editions=tmp_path) == edition and len(made) == 1
+    monkeypatch.setattr(
+        kernel_edition, "copy_package", lambda package, place, outline: made.append(place) or place.mkdir()
+    )
+    edition = assemble("", OURS, editions=tmp_path)
+    assert assemble("", OURS, editions=tmp_path) == edition and len(made) == 1
     assert made[0].name == "course" and made[0].parent != edition, "it was filled in place"
     assert list(tmp_path.iterdir()) == [edition]
-    assert {path.stem for path in (edition / "course" / "keys").iterdir()} == {topic.name for topic in TOPICS}
+    assert {path.stem for path in (edition / "course" / "keys").iterdir()} == {topic.name for topic in OURS}
 
 
 def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,14 +142,14 @@ def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, m
 
     monkeypatch.setattr("course.hidden.write_key", write)
     package = shutil.copytree(PACKAGE, tmp_path / "course", ignore=shutil.ignore_patterns("keys", "__pycache__"))
-    keys = {topic.name: kernel_edition.answer_key(topic, package) for topic in TOPICS}
+    keys = {topic.name: kernel_edition.answer_key(topic, package) for topic in OURS}
     assert sorted(made) == sorted(keys)
 
     def made_after(edited: str) -> set[str]:
         with (package / edited).open("a", encoding="utf-8") as module:
             module.write("\nCORRECTED = True\n")
         made.clear()
-        for topic in TOPICS:
+        for topic in OURS:
             kernel_edition.answer_key(topic, package)
         return set(made)
 
@@ -161,7 +165,7 @@ def test_a_key_that_another_process_removes_meanwhile_stops_nobody(
     monkeypatch.setattr(
         "course.hidden.write_key", lambda folder, topic: (folder / f"{topic.name}.key").write_bytes(b"")
     )
-    topic, keys = TOPICS[0], tmp_path / kernel_edition.ANSWER_KEYS
+    topic, keys = OURS[0], tmp_path / kernel_edition.ANSWER_KEYS
     keys.mkdir()
     (keys / f"{topic.folder}-gone.key").symlink_to(keys / "nowhere")  # seen when the folder was listed
     assert kernel_edition.answer_key(topic, PACKAGE).is_file()
@@ -204,8 +208,8 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 
 FIRST_CELLS = {
     "course",
-    *("course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
-    "course.surroundings",
+    *("course.course", "course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
+    *("course.surroundings", "course.notebook.this_course"),
     *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
@@ -268,7 +272,7 @@ def test_importing_the_course_loads_nothing_else(edition: Path, tmp_path: Path) 
 
 def test_the_first_cells_of_a_notebook_load_what_every_cell_needs(edition: Path, tmp_path: Path) -> None:
     """A student waits for them each time. What one cell needs is loaded when that cell runs."""
-    cells = build(source_path(ROOT, TOPIC), TOPIC).cells
+    cells = build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC).cells
     set_up, imports, *_ = [cell.source for cell in cells if cell.cell_type == "code"]
     assert "from course import blocks, check, data, device, fit, hint, predict, progress, rubric, seed, show" in imports
     ours, others = _loaded(f"{set_up}\n{imports}", edition, tmp_path)
@@ -333,9 +337,8 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     assert grading == STUDENTS
     tops = {name.split("/")[0] for name in names}
     assert tops == {
-        *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
-        "surroundings.py",
-        "study_paths.py",
+        *("__init__.py", "__main__.py", "cli.py", "course.py", "edition.py", "files.py", "outline.py", "source.py"),
+        *("syllabus.py", "surroundings.py", "study_paths.py"),
         *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks", "show", "py.typed"),
     }
     code = [name for name in names if not name.startswith(("keys/", "notebooks/"))]
@@ -348,7 +351,7 @@ def test_the_wheel_holds_the_released_notebooks_as_they_are_committed(wheel: Pat
     archive = zipfile.ZipFile(wheel)
     held = {name: archive.read(name) for name in archive.namelist() if name.startswith("course/notebooks/")}
     committed = [*(ROOT / "assignments").glob("index.*"), *(ROOT / "assignments").glob("*.md")]
-    committed += [release_path(ROOT, topic) for topic in TOPICS]
+    committed += [release_path(ROOT, topic) for topic in OURS]
     places = {f"course/notebooks/{path.relative_to(ROOT / 'assignments').as_posix()}": path for path in committed}
     assert held == {name: path.read_bytes() for name, path in places.items()}
 
@@ -375,7 +378,7 @@ def test_the_wheel_holds_no_line_of_an_answer(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     names = archive.namelist()
     assert not [name for name in names if name.startswith(("course/hidden/", "course/reference/", "solutions"))]
-    assert {f"course/keys/{topic.name}.key" for topic in TOPICS} <= set(names)
+    assert {f"course/keys/{topic.name}.key" for topic in OURS} <= set(names)
     assert "course/cli.py" in names
     code = [name for name in names if not name.startswith("course/notebooks/")]  # those give what others ask for
     assert [leak for name in code for leak in _leaks(name, archive.read(name))] == []
@@ -410,7 +413,7 @@ def test_the_hook_refuses_in_one_sentence(wheel: Path) -> None:
     assert "is a wheel only" in _refusal(root, edition="student", target="sdist")
     os.utime(root / "course" / "hidden" / "__init__.py")
     assert "is older than the exercises" in _refusal(root, edition="student")
-    name = TOPICS[-1].name
+    name = OURS[-1].name
     (root / "course" / "keys" / f"{name}.key").unlink()
     refusal = _refusal(root, edition="student")
     assert f"no answer key for {name}: " in refusal and "\n" not in refusal
@@ -430,7 +433,7 @@ def test_the_hook_refuses_in_one_sentence(wheel: Path) -> None:
     ],
 )
 def test_keys_are_as_new_as_all_they_are_made_from(changed: str, refused: bool, tmp_path: Path) -> None:
-    for name, seconds in {**{f"keys/{topic.name}.key": 2 for topic in TOPICS}, "__init__.py": 1, changed: 3}.items():
+    for name, seconds in {**{f"keys/{topic.name}.key": 2 for topic in OURS}, "__init__.py": 1, changed: 3}.items():
         path = tmp_path / "course" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -19,7 +19,8 @@ from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Outcome
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.grading.sandbox.spec import GIGABYTE
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL
 from website.executed import ROOT, solved, task_of
 
 
@@ -29,7 +30,7 @@ def outcome_of(*about: Any, **task: Any) -> Outcome:
 
 def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int, ...]:
     """The cells that a class's grading leaves out."""
-    nbformat.write(build(source_path(ROOT, topic), topic), folder / "given.ipynb")
+    nbformat.write(build(ORIGINAL, source_path(ROOT, topic), topic), folder / "given.ipynb")
     return skippable(nb, plain_sources(folder / "given.ipynb", 0))
 
 
@@ -37,7 +38,7 @@ def judged(topic: Topic) -> list[str]:
     return [item.name for item in topic.judged]
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_the_solved_notebook_earns_everything(topic):
     outcome = solved(topic)
     assert not outcome.fault
@@ -54,15 +55,15 @@ def test_the_solved_notebook_earns_everything(topic):
     assert errors == []
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_weights_and_what_is_left_out_change_no_score(topic, tmp_path):
-    nb = build(source_path(ROOT, topic), topic)
+    nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     outcome = outcome_of(topic, nb, 60.0, files=solved(topic).files, skip=left_out(topic, nb, tmp_path))
     assert not outcome.fault
     assert [(v.exercise, v.score) for v in outcome.verdicts] == [(v.exercise, v.score) for v in solved(topic).verdicts]
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_the_release_unfilled_earns_nothing(topic, tmp_path):
     nb = nbformat.read(release_path(ROOT, topic), as_version=4)
     outcome = outcome_of(topic, nb, policy="retrain", skip=left_out(topic, nb, tmp_path))

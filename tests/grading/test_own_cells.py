@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from course import cli
+from course.course import course_in
 from course.grading.authoring.index_notebook import write_home
 from course.grading.catalogue import describe
 from course.grading.cells import METADATA
@@ -27,6 +28,7 @@ from course.grading.intake.submit import gaps
 from course.grading.own_cells import OwnCell, own_cells, own_tests_in
 from course.grading.release.make_release import register
 from course.grading.report.findings import Findings
+from tests.original import ORIGINAL
 
 from .classes import SETTINGS, given_out, grade, question
 from .lesson import NAME, TOPIC, answers, hand_in
@@ -54,7 +56,7 @@ def test_own_cells_are_those_that_are_no_items():
     ]
     found = [OwnCell("mine", "test", 3), OwnCell("why", "question", 1.5), OwnCell("build", "question", 0)]
     assert list(own_cells(cells, TOPIC)) == found
-    assert list(own_tests_in(new_notebook(cells=cells[:-1]))) == ["mine"]
+    assert list(own_tests_in(ORIGINAL, new_notebook(cells=cells[:-1]))) == ["mine"]
 
 
 def test_a_table_has_a_column_for_each_own_cell():
@@ -87,7 +89,7 @@ def test_own_cells_are_listed_and_count(released):
     lines = describe(TOPIC, released).splitlines()
     assert f"{len(TOPIC.items) + 2} graded cells  {TOPIC.points + 4.5} points" in lines[0]
     assert [line.split()[:3] for line in lines[-2:]] == [["mine", "test", "3"], ["why", "question", "1.5"]]
-    notebook = write_home(released)
+    notebook = write_home(course_in(released))
     exercises = len(TOPIC.judged)
     assert f"| {exercises + 1} | {TOPIC.points + 4.5} |" in nbformat.read(notebook, as_version=4).cells[-1].source
     release_path(released, TOPIC).write_text("{")
@@ -134,8 +136,8 @@ def test_a_corrected_own_test_that_is_not_released_is_told(corrected, monkeypatc
 
 
 def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
-    register(corrected, TOPIC)
-    assert Classroom(corrected, TOPIC, SETTINGS).unreleased() == []
+    register(course_in(corrected), TOPIC)
+    assert Classroom(course_in(corrected), TOPIC, SETTINGS).unreleased() == []
     graded = grade(corrected, stale=True, students=["ada", "bea"])
     assert [work.retested for work in graded] == [{"usual"}] * 2
     assert [work.scores.cells["usual"] for work in graded if work.scores] == [0.0, 0.0]
@@ -148,7 +150,7 @@ def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
 
 def test_another_stale_exercise_changes_no_own_test_in_silence(corrected):
     judged_with_another_test(corrected, "ada", "attention_cost")
-    register(corrected, TOPIC)
+    register(course_in(corrected), TOPIC)
     (work,) = grade(corrected, stale=True, students=["ada"])
     assert work.retested == {"attention_cost", "usual"}
     assert {line.split(":")[0] for line in regraded([work])} == {"attention_cost", "usual"}
@@ -199,9 +201,9 @@ def test_an_answer_is_the_same_with_its_text_and_its_pictures(tmp_path, before, 
 def test_a_topic_with_nothing_but_own_cells_is_known_as_graded():
     """And an ordinary notebook of nbgrader's keeps no metadata of ours."""
     nb = new_notebook(cells=[marked("assert 1", "mine", grade=True, points=1)])
-    record(nb, {}, Outcome(b"", seconds=2.0), of_the_course=True)
+    record(ORIGINAL, nb, {}, Outcome(b"", seconds=2.0), of_the_course=True)
     assert nb.metadata[METADATA]["verdicts"] == {} and nb.metadata[METADATA]["seconds"] == 2.0
-    record(nb, {}, Outcome(b""))
+    record(ORIGINAL, nb, {}, Outcome(b""))
     assert METADATA not in nb.metadata
 
 

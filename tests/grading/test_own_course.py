@@ -15,13 +15,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.course import chosen, course_in
 from course.grading.authoring.setup_cell import ARCHIVE
 from course.grading.gradebook.scores import read_scores
 from course.grading.problem import Problem
 from course.grading.release import handout
 from course.outline import Faulty, Late, read_outline
 from course.study_paths import PATHS
-from course.syllabus import OURS, chosen
+from course.syllabus import OURS
 from tests.commands import output_of, run
 
 ROOT = Path(__file__).parents[2]
@@ -175,14 +176,14 @@ def handed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_handing_out_replaces_its_own_files_only(handed_out: Path) -> None:
-    made = handout.hand_out(handed_out)
+    made = handout.hand_out(course_in(handed_out))
     assert [path.name for path in made] == ["sequence_course-2-py3-none-any.whl", f"{handed_out.name}.zip"]
     assert set((handed_out / "dist").iterdir()) == {*made, handed_out / "dist" / "data.zip"}
     assert zipfile.is_zipfile(made[1])
 
 
 def test_students_read_how_large_the_installation_is(handed_out: Path) -> None:
-    wheel, archive = handout.hand_out(handed_out)
+    wheel, archive = handout.hand_out(course_in(handed_out))
     told = zipfile.ZipFile(archive).read(f"{handed_out.name}/START.md").decode()
     assert "about 2 GB of disk. On Linux it takes about 7 GB" in told.replace("\n", " ")
     assert f"--extra-index-url https://download.pytorch.org/whl/cpu './{wheel.name}[lab]'" in told
@@ -194,7 +195,7 @@ def test_a_wheel_that_cannot_be_built_leaves_what_was_handed_out(
     monkeypatch.setattr(handout, "build_wheel", fail)
     before = set((handed_out / "dist").iterdir())
     with pytest.raises(Problem, match="no wheel today"):
-        handout.hand_out(handed_out)
+        handout.hand_out(course_in(handed_out))
     assert set((handed_out / "dist").iterdir()) == before and len(before) == 3
 
 
@@ -206,7 +207,7 @@ def test_what_lies_beside_a_release_is_not_handed_out(tmp_path: Path) -> None:
         (tmp_path / place / folder / "data.csv").touch()
     for name in (f"{folder}/{folder}.ipynb", f"{folder}/solved.ipynb", "index.ipynb"):
         (tmp_path / "assignments" / name).touch()
-    names = [path.relative_to(tmp_path / "assignments").as_posix() for path in handout.released(tmp_path)]
+    names = [path.relative_to(tmp_path / "assignments").as_posix() for path in handout.released(course_in(tmp_path))]
     assert set(names) == {f"{folder}/{folder}.ipynb", f"{folder}/data.csv", "index.ipynb"}
 
 
@@ -324,7 +325,7 @@ def test_extensions_and_groups_are_by_student_and_topic(tmp_path: Path) -> None:
     assert outline.extended_due("04_lstm_gru") == {}, "it has no due date"
     assert [group.members for group in outline.groups_in("04_lstm_gru")] == [("bob.m", "cy")]
     assert outline.students_named("03_rnn") == {"ada", "bob.m", "cy"}
-    public = outline_of(tmp_path, outline.for_students().decode())
+    public = outline_of(tmp_path, outline.public)
     assert (public.choices, public.title) == (outline.choices, outline.title)
     assert public.extensions == {} and public.groups == (), "no student reads of another one"
 
@@ -502,8 +503,8 @@ def test_a_path_for_six_weeks_begins_a_course_of_its_topics(tmp_path: Path) -> N
 def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_our_badges(tmp_path: Path) -> None:
     output_of(tmp_path, "course", "new", "mine", "06_self_attention")
     folder = tmp_path / "mine"
-    code = "from pathlib import Path\nfrom course.grading.release.make_release import release\n"
-    code += "from course.syllabus import TOPICS\nrelease(Path.cwd(), TOPICS)"
+    code = "from course.course import find_course\nfrom course.grading.release.make_release import release\n"
+    code += "release(find_course(), find_course().topics)"
     shell(folder, sys.executable, "-c", code)
     for notebook in ("index.ipynb", "06_self_attention/06_self_attention.ipynb"):
         assert "mybinder.org" not in (folder / "assignments" / notebook).read_text("utf-8")

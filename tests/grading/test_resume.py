@@ -21,6 +21,7 @@ from typing import TypeVar
 import psutil
 import pytest
 
+from course.course import Course, course_in
 from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
 from course.grading.classroom.classroom import Classroom
@@ -106,7 +107,7 @@ def test_unchanged_work_is_never_executed_twice(undisturbed, tmp_path, monkeypat
     some = {student: expected[student] for student in students}
 
     def grade(**options) -> dict[str, object]:
-        return plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2, **options))
+        return plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=2, **options))
 
     with counted(monkeypatch) as sent:
         assert grade() == some and sorted(sent) == students
@@ -126,9 +127,9 @@ def test_unchanged_work_is_never_executed_twice(undisturbed, tmp_path, monkeypat
 
 def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+    grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s00"], workers=1)
     monkeypatch.setattr(LocalWorkers, "__init__", lambda *_: pytest.fail("opened"))
-    grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+    grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s00"], workers=1)
 
 
 def test_two_graders_do_not_get_into_each_others_way(undisturbed, tmp_path, monkeypatch):
@@ -139,24 +140,24 @@ def test_two_graders_do_not_get_into_each_others_way(undisturbed, tmp_path, monk
 
     def meanwhile(self, task, outcome):
         try:
-            grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=1, force=True)
+            grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=1, force=True)
         except Problem as problem:
             refused.append(str(problem))
         return put(self, task, outcome)
 
     put = Store.put
     monkeypatch.setattr(Store, "put", meanwhile)
-    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2)) == some
+    assert plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=2)) == some
     assert len(refused) == 2 and all("another process" in said for said in refused)
     monkeypatch.undo()
-    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2)) == some
+    assert plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=2)) == some
 
 
 def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     name, handed_in = TOPIC.folder, root / "submitted"
     work = handed_in / "s00" / name / f"{name}.ipynb"
-    assert grade_topic(root, TOPIC, settings=SETTINGS) == 0
+    assert grade_topic(course_in(root), TOPIC, settings=SETTINGS) == 0
     for place in (
         f"flat/{name}",
         f"typo/{name[1:]}/{name[1:]}",
@@ -168,17 +169,17 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
         shutil.copy(work, path)
     (handed_in / "other" / "ps1").mkdir(parents=True)
     (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
-    said = not_graded(list(Classroom(root, TOPIC, SETTINGS).handed_in.misplaced()))
+    said = not_graded(list(Classroom(course_in(root), TOPIC, SETTINGS).handed_in.misplaced()))
     assert [sentence.partition(" (")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
     assert said[0] == f"flat (not graded): flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
-    assert grade_topic(root, TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
-    assert grade_topic(root, TOPIC, students=["s00"], settings=SETTINGS) == 0, "who is named is graded"
+    assert grade_topic(course_in(root), TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
+    assert grade_topic(course_in(root), TOPIC, students=["s00"], settings=SETTINGS) == 0, "who is named is graded"
     assert "flat" not in capsys.readouterr().out
 
 
 def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    classroom = Classroom(root, TOPIC, SETTINGS)
+    classroom = Classroom(course_in(root), TOPIC, SETTINGS)
     before = plain(grade_class(classroom, students=["s00"], workers=1))
 
     def fail(jobs, pool):
@@ -187,12 +188,12 @@ def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_pat
 
     with monkeypatch.context() as patch:
         patch.setattr(classrooms, "execute_all", fail)
-        (work,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1, force=True)
+        (work,) = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s00"], workers=1, force=True)
         assert "no memory" in work.reason and "stays" in work.reason and not work.complete
-        otherwise = Classroom(root, TOPIC, {**SETTINGS, "gpu": True, "timeout": 7})
+        otherwise = Classroom(course_in(root), TOPIC, {**SETTINGS, "gpu": True, "timeout": 7})
         (work,) = grade_class(otherwise, students=["s00"], workers=1)
         assert "no memory" in work.reason and "stays" in work.reason and not work.complete
-        (other,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s01"], workers=1)
+        (other,) = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s01"], workers=1)
         assert "no memory" in other.reason and "stays" not in other.reason
     with counted(monkeypatch) as sent:
         assert plain(grade_class(classroom, students=["s00"], workers=1)) == before and sent == []
@@ -202,19 +203,19 @@ def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tm
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     examine = choose.examine
 
-    def locked(folder: Path, name: str) -> list[str]:
+    def locked(course: Course, folder: Path, name: str) -> list[str]:
         if folder.parent.name == "s00":
             raise PermissionError(13, "Permission denied", str(folder))
-        return examine(folder, name)
+        return examine(course, folder, name)
 
     monkeypatch.setattr(choose, "examine", locked)
-    one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
+    one, other = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
     assert one.reason.endswith("may not be read or written by you. Change its rights") and not other.reason
 
 
 def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    classroom = Classroom(root, TOPIC, SETTINGS)
+    classroom = Classroom(course_in(root), TOPIC, SETTINGS)
     grade_class(classroom, students=["s00"], workers=1)
     path = root / "autograded" / "s00" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
     task = replace(make_task(classroom, "s00", classroom.handed_in.submissions()["s00"]), isolated=True)
@@ -271,7 +272,7 @@ def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, t
     root, expected = undisturbed
     root = shutil.copytree(root, tmp_path / "class")
     kill_until_done(root, 5, 10.0, seed=1, temporary=short)
-    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)) == expected
+    assert plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)) == expected
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from course.grading.nbgrader_bridge.feedback_page import TrimHiddenTests
 from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
 from course.grading.nbgrader_bridge.sanitise import Repair
 from course.judge.verdict import Verdict
+from tests.original import ORIGINAL
 
 HIDDEN = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(2) == 4, 'four'\n### END HIDDEN TESTS"
 
@@ -44,7 +45,7 @@ def test_no_score_is_above_the_cells_points(score, points, worth, paid):
     verdict = Verdict("softmax", "passed", score, points)
     assert score_of(cell, verdict) == paid
     nb = new_notebook(cells=[cell])
-    record(nb, {0: "softmax"}, Outcome(b"", (verdict,)))
+    record(ORIGINAL, nb, {0: "softmax"}, Outcome(b"", (verdict,)))
     assert determine_grade(cell) == (paid, worth)
 
 
@@ -58,7 +59,7 @@ def test_whatever_the_kernel_printed_is_replaced():
         new_output("execute_result", data={"text/plain": "nan"}),
     ]
     nb = new_notebook(cells=[cell])
-    record(nb, {0: "softmax"}, Outcome(b"", (Verdict("softmax", "partial", 1.5, 2, "<script>"),)))
+    record(ORIGINAL, nb, {0: "softmax"}, Outcome(b"", (Verdict("softmax", "partial", 1.5, 2, "<script>"),)))
     (output,) = cell.outputs
     assert output.data["text/plain"] == "1.5" and "<script>" not in output.data["text/html"]
     assert determine_grade(cell) == (1.5, 2)
@@ -124,7 +125,9 @@ def test_an_error_below_the_test_is_told_without_the_test():
 
 def test_what_cells_may_take():
     cells = [new_code_cell("1"), new_code_cell('record = fit("rnn_task", build, train)'), test_cell(name="rnn_cell")]
-    limits = own_limits(new_notebook(cells=[*cells, test_cell(name="rnn_task")]), Limits(30.0, notebook=300.0))
+    limits = own_limits(
+        ORIGINAL, new_notebook(cells=[*cells, test_cell(name="rnn_task")]), Limits(30.0, notebook=300.0)
+    )
     assert limits.of(0) == 30
     assert limits.of(1) > 100
     assert limits.of(2) == 30
@@ -153,7 +156,7 @@ def test_own_tests_by_an_exercises_name_are_scored_as_nbgrader_does():
     own = test_cell("assert merge([1], [2]) == [1, 2]", name="merge")
     ours = test_cell('course.check(\n    "softmax", softmax)', name="softmax")
     another = test_cell('check("softmax", softmax)', name="perplexity")
-    assert exercises_in(new_notebook(cells=[own, ours, another])) == {1: "softmax"}
+    assert exercises_in(ORIGINAL, new_notebook(cells=[own, ours, another])) == {1: "softmax"}
 
 
 def test_a_class_draws_sixteen_seeds_and_keeps_them(tmp_path):
@@ -208,11 +211,13 @@ def test_a_training_gets_its_time_once():
         new_code_cell('fit("rnn_task", build, train)'),
         test_cell(name="self_attention_task"),
     ]
-    limits = own_limits(new_notebook(cells=cells), Limits(30.0, notebook=300.0))
+    limits = own_limits(ORIGINAL, new_notebook(cells=cells), Limits(30.0, notebook=300.0))
     assert limits.cells[0] == 630.0 and limits.notebook == 300.0 + 120.0 + 480.0
     assert limits.cells.keys() == {0, 3}
     many = own_limits(
-        new_notebook(cells=[*(new_code_cell(train) for _ in range(100)), cells[-1]]), Limits(30.0, notebook=300.0)
+        ORIGINAL,
+        new_notebook(cells=[*(new_code_cell(train) for _ in range(100)), cells[-1]]),
+        Limits(30.0, notebook=300.0),
     )
     assert many.notebook == 300.0 + MOST_TRAININGS * 120.0 + 480.0
 

@@ -17,8 +17,8 @@ from nbgrader.api import Gradebook
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import solution_lines
-from course.syllabus import find_topic
 from tests.commands import output_of
+from tests.original import ORIGINAL, find_topic
 from tests.serving import jupyter
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def _nbgrader(clone: Path, *arguments: str) -> str:
 
 def _submit(clone: Path, student: str) -> None:
     """One exercise solved, the others as released."""
-    solved = {cell.id: cell.source for cell in build(source_path(ROOT, TOPIC), TOPIC).cells}
+    solved = {cell.id: cell.source for cell in build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC).cells}
     path = clone / "submitted" / student / TOPIC.folder / f"{TOPIC.folder}.ipynb"
     path.parent.mkdir(parents=True)
     notebook = nbformat.read(clone / "assignments" / TOPIC.folder / path.name, as_version=4)
@@ -72,7 +72,7 @@ def test_autograde_gives_the_points_that_are_due(clone: Path) -> None:
 
 
 def test_the_graded_folder_holds_no_solution(clone: Path) -> None:
-    solved = build(source_path(ROOT, TOPIC), TOPIC)
+    solved = build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC)
     given = {line.strip() for cell in _notebook(clone / "submitted").cells for line in cell.source.splitlines()}
     graded = {line.strip() for cell in _notebook(clone / "autograded").cells for line in cell.source.splitlines()}
     secret = set(solution_lines(solved)) - given

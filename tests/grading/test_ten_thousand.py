@@ -6,7 +6,7 @@ import pytest
 
 from bench import scale
 from bench._recorded import record
-from course.syllabus import find_topic
+from tests.original import find_topic
 
 pytest.importorskip("distributed")
 

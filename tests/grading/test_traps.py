@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
@@ -168,7 +169,7 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def graded(root) -> dict[str, Graded]:
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     return {work.student: work for work in grade_class(classroom, workers=2)}
 
 
@@ -184,7 +185,7 @@ def notebook(root: Path, student: str):
 def test_a_folder_that_has_no_students_name_is_told_and_costs_nobody_else_anything(root, graded, told):
     assert graded[told].reason.startswith("the folder's name ") and graded[told].scores is None
     assert graded["ada"].complete and not (root / "autograded" / told).exists()
-    page = write_report(root, TOPIC, root / "report.html").read_text("utf-8")
+    page = write_report(course_in(root), TOPIC, root / "report.html").read_text("utf-8")
     assert html.escape(told) in page.replace("&#39;", "&#x27;") and "<img src=x" not in page
 
 
@@ -301,7 +302,7 @@ def test_a_failed_regrade_leaves_no_old_scores(graded, root):
     whole = path.read_text()
     path.write_text(whole[:-30])
     try:
-        (work,) = grade_class(Classroom(root, TOPIC), students=["ada"], force=True, workers=1)
+        (work,) = grade_class(Classroom(course_in(root), TOPIC), students=["ada"], force=True, workers=1)
         assert "not valid JSON" in work.reason
         scores = read_scores(f"sqlite:///{root / 'gradebook.db'}", NAME, "ada", NAME)
         assert scores.score == 0 and set(scores.cells.values()) == {None}
@@ -316,7 +317,7 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     from course.grading.nbgrader_bridge import judged_execute
 
     root = shutil.copytree(root, tmp_path / "course", symlinks=True)
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     student = "writes"
     for name in ("timestamp.txt", "old_feedback", "Icon\r", "._x"):  # nbgrader's and a Mac's: no kernel sees them
         (classroom.handed_in.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
@@ -339,7 +340,7 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
     places = {student: hand_in(root, student, solved(root)) for student in ("ada", "win")}
     hand_in(root, "win", solved(root), windows)
     assert b"\\r\\n" in places["win"].read_bytes()
-    classroom = Classroom(root, TOPIC)
+    classroom = Classroom(course_in(root), TOPIC)
     ada, win = (make_task(classroom, student, path.parent) for student, path in places.items())
     assert win.notebook == ada.notebook and win.skip == ada.skip
     for read in (findings.read_or_none, grade_one.read_submission):
@@ -353,7 +354,7 @@ def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_pat
     with pytest.raises(
         Problem, match=r"there are folders named 20_old_name, which is no topic. If the topic was renamed"
     ):
-        grade_class(Classroom(root, TOPIC), workers=1)
+        grade_class(Classroom(course_in(root), TOPIC), workers=1)
 
 
 def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path):
@@ -407,10 +408,10 @@ def test_an_instructors_second_notebook_is_graded_beside_ours(tmp_path):
     nbformat.write(
         second("### BEGIN SOLUTION\ndouble = lambda x: 2 * x\n### END SOLUTION"), extra(notebook_path(root, TOPIC))
     )
-    register(root, TOPIC)
+    register(course_in(root), TOPIC)
     path = hand_in(root, "ada", solved(root))
     nbformat.write(second("double = lambda x: x + x"), extra(path))
-    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 15})
     (work,) = grade_class(classroom, workers=1)
     assert not work.reason and cells(work) == ALL
     assert read_scores(classroom.coursedir().db_url, NAME, "ada", "extra").score == 3
@@ -436,5 +437,5 @@ def test_what_is_sanitised_once_is_what_nbgrader_sanitises(graded, root, student
     """A class's submissions are sanitised before they are executed, and then saved as they are."""
     path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
     kept = path.read_bytes()
-    assert save(Classroom(root, TOPIC, {"timeout": 15}), student) == ""
+    assert save(Classroom(course_in(root), TOPIC, {"timeout": 15}), student) == ""
     assert path.read_bytes() == kept

@@ -23,13 +23,12 @@ from traitlets.config import Config
 
 from course.grading.intake import attempts
 from course.grading.intake.senders import read_senders
-from course.grading.intake.submit import ARCHIVE, MANIFEST
-from course.grading.nbgrader_bridge import zip_collect
+from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.left_files import BESIDE
 from course.grading.nbgrader_bridge.patches import guard_collecting
-from course.outline import read_outline
 from tests.grading.lesson import NAME
 from tests.grading.nbgrader_bridge.test_unpacking import made
+from tests.original import ORIGINAL
 
 ROOT = Path(__file__).parents[2]
 FIRST, SECOND, THIRD = "20270131T230029Z", "20270201T080000Z", "20270202T120000Z"
@@ -90,7 +89,7 @@ def _config() -> Config:
     config = Config()
     config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.TolerantExtractor"
     config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
-    config.FileNameCollectorPlugin.named_regexp = ARCHIVE
+    config.FileNameCollectorPlugin.named_regexp = archive_pattern(ORIGINAL.known_folders)
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
     return config
 
@@ -618,18 +617,17 @@ def test_an_empty_folder_of_a_student_is_named(course: Course) -> None:
     assert course.there() == {f"cy/{NAME}": "Cy's"}
 
 
-def with_outline(course: Course, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def with_outline(course: Course, text: str) -> None:
     """Have the course a `course.toml`, whose topic is due at midnight."""
     path = course.root / "course.toml"
     path.write_text(f"[topics.{NAME}]\ndue = 2027-02-01T00:00:00Z\n{text}", "utf-8")
-    monkeypatch.setattr(zip_collect, "OUTLINE", read_outline(path))
 
 
 def test_canvas_says_that_work_is_late(
     listed: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so of work without a time, and of zips packed early and uploaded late. Not where the time says so."""
-    with_outline(listed, monkeypatch, "")
+    with_outline(listed, "")
     listed.download(
         submissions={
             f"lovelaceada_LATE_123_456_{NAME}.ipynb": "Ada's",
@@ -661,7 +659,7 @@ def test_moodle_before_41_names_each_member_of_a_team(
     listed: Course, named_for: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has a copy of what one of them packed; the other gets it as a member of the group, and has a sender."""
-    with_outline(listed, monkeypatch, OWLS)
+    with_outline(listed, OWLS)
     work = {f"{named(named_for)}.zip": zipped(named_for, "ours")}
     ada, josé = "Night-Owls-Ada Lovelace_101", "Night-Owls-José María Núñez_102"
     listed.download(all={**team(ada, **work), **team(josé, **work)})
@@ -679,7 +677,7 @@ def test_a_team_whom_the_class_list_does_not_know(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The group of `course.toml` counts, and is named, as one of the senders may be a stranger."""
-    with_outline(course, monkeypatch, OWLS)
+    with_outline(course, OWLS)
     work = {f"{named('ada')}.zip": zipped("ada", "ours")}
     course.download(all={**team("Owls-Ada L_101", **work), **team("Owls-José N_102", **work)})
     assert course.collect() == "" and course.there() == {f"ada/{NAME}": "ours"}
@@ -693,7 +691,7 @@ def test_a_team_whom_the_class_list_does_not_know(
 def test_a_copy_of_someone_outside_the_group_is_no_teams(
     listed: Course, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_outline(listed, monkeypatch, text)
+    with_outline(listed, text)
     work = {f"{named('ada')}.zip": zipped("ada", "ours")}
     listed.download(all={**team("Ada Lovelace_101", **work), **team("José María Núñez_102", **work)})
     told = listed.collect().splitlines()[1:]
@@ -706,7 +704,7 @@ def test_a_copy_of_someone_outside_the_group_is_no_teams(
 
 def test_moodle_since_41_names_the_team(listed: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its number. Zips of several members lie in one folder, and a bare notebook is of the group of that name."""
-    with_outline(listed, monkeypatch, OWLS)
+    with_outline(listed, OWLS)
     zips = {f"{named('ada')}.zip": zipped("ada", "1"), f"{named('bm9', SECOND)}.zip": zipped("bm9", "2", SECOND)}
     own = {f"{named('dan')}.zip": zipped("dan", "Dan's"), f"{named('eve')}.zip": zipped("eve", "Eve's")}
     listed.download(
@@ -736,7 +734,7 @@ def test_bare_notebooks_of_teams(listed: Course, of: str, monkeypatch: pytest.Mo
     mine = {f"{NAME}.ipynb": "ours"}
     listed.download(all={**team(f"{of}Ada Lovelace_101", **mine), **team(f"{of}Jean-Luc Picard_102", **mine)})
     assert f"whom Moodle can mean by {of}Ada Lovelace, and course.toml" in listed.collect() and listed.there() == {}
-    with_outline(listed, monkeypatch, OWLS)
+    with_outline(listed, OWLS)
     assert listed.collect() == "" and listed.there() == {f"ada/{NAME}": "ours", f"jl/{NAME}": "ours"}
     listed.download(all=team(f"{of}Kim Lee_103", **mine))
     told = (

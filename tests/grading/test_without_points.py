@@ -14,8 +14,8 @@ from .lesson import NAME, hand_in, make_course, solved
 
 QUESTION = "self_attention_question"
 RELEASE = (
-    "from pathlib import Path\nfrom course.syllabus import TOPICS\n"
-    "from course.grading.release.make_release import release\nrelease(Path(), TOPICS)"
+    "from course.course import find_course\nfrom course.grading.release.make_release import release\n"
+    "release(find_course(), find_course().topics)"
 )
 
 

@@ -1,4 +1,4 @@
-"""The answers that prove the hidden tests: right `ALTERNATIVES`, wrong `MUTANTS`, a module for each exercise."""
+"""Find the answers that prove the hidden tests: right `ALTERNATIVES` and wrong `MUTANTS`, a module per exercise."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from course.syllabus import Topic
 
 
 def answers(kind: str, topic: Topic, exercise: str) -> list[Any]:
-    """The `alternatives` to an exercise, or its `mutants`; none where none are kept."""
+    """Return the `alternatives` to an exercise, or its `mutants`. The list is empty where there are none."""
     name = f"tests.hidden.{kind}.{topic.name}.{exercise}"
     return getattr(import_module(name), kind.upper(), []) if find_spec(name) else []

@@ -18,9 +18,9 @@ from typing import Any
 
 from course.grading.authoring.source import build
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, grade_id
-from course.hidden import find
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
 from tests.hidden.judged import key_at, points_for
+from tests.original import ORIGINAL, find_topic, points_of
 
 ROOT = Path(__file__).parents[2]
 SEEDS = (3, 42)
@@ -72,7 +72,7 @@ class Mutant:
 
 
 def mutants(cell: str) -> Iterator[Mutant]:
-    """Every mutant of a solution cell, each with one change between the marks of its solution."""
+    """Yield every mutant of a solution cell, with one change each between BEGIN SOLUTION and END SOLUTION."""
     tree, seen = ast.parse(cell), {ast.unparse(ast.parse(cell))}
     for index in _places_in_solution(tree, cell):
         for change in _changes(_nodes(tree)[index]):
@@ -89,7 +89,7 @@ def _nodes(tree: ast.AST) -> list[ast.AST]:
 
 
 def _places_in_solution(tree: ast.AST, cell: str) -> Iterator[int]:
-    """The numbers of the nodes to change: no signature, no docstring, no words of an error."""
+    """Yield the indices of the nodes to change. Signatures, docstrings and error messages are left out."""
     lines = [line.strip() for line in cell.splitlines()]
     spans = list(
         zip(
@@ -107,7 +107,7 @@ def _places_in_solution(tree: ast.AST, cell: str) -> Iterator[int]:
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:
-    """What can be changed in one node, without its children."""
+    """Yield the possible changes of one node, without those of its children."""
     match node:
         case ast.BinOp() | ast.BoolOp() | ast.AugAssign():
             yield from _exchanged(node.op, "op")
@@ -164,7 +164,7 @@ def _statements_left_out(node: ast.AST) -> Iterator[Change]:
 
 
 def _statement_that_differs(before: ast.AST, after: ast.AST) -> tuple[str, str]:
-    """The lines that a change alters, as Python writes them."""
+    """Return the lines that a change alters, before and after it, as `ast.unparse` writes them."""
     was, now = (ast.unparse(tree).splitlines() for tree in (before, after))
     while was and now and was[0] == now[0]:
         was.pop(0), now.pop(0)
@@ -177,14 +177,14 @@ def _statement_that_differs(before: ast.AST, after: ast.AST) -> tuple[str, str]:
 
 
 def solutions(topic: Topic) -> dict[str, str]:
-    """The solution cell of each exercise of a topic, by its name. A task's loop would have to be trained."""
+    """Return a topic's solution cells by exercise. Training tasks are left out, because they take a training."""
     cells = _cells(topic)
     named = {grade_id(cell).removesuffix(SOLUTION_SUFFIX): cell.source for cell in cells if BEGIN in cell.source}
     return {item.name: named[item.name] for item in topic.items if item.kind == "exercise"}
 
 
 def survivors(topic: Topic, name: str) -> list[Mutant]:
-    """The mutants of an exercise's solution that get full marks."""
+    """Return the mutants of an exercise's solution that get full marks."""
     space = definitions(topic)
     for seed in SEEDS:
         key_at(name, seed)  # made once, and not by each mutant's process
@@ -192,12 +192,12 @@ def survivors(topic: Topic, name: str) -> list[Mutant]:
 
 
 def _cells(topic: Topic) -> list[Any]:
-    notebook = build(ROOT / "solutions" / f"{topic.folder}.py", topic)
+    notebook = build(ORIGINAL, ROOT / "solutions" / f"{topic.folder}.py", topic)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def definitions(topic: Topic) -> dict[str, Any]:
-    """What a topic's cells import and define, without what they draw, train and print."""
+    """Return what a topic's cells import and define. Their other statements, such as trainings, do not run."""
     space: dict[str, Any] = {}
     for cell in _cells(topic):
         for statement in ast.parse(cell.source).body:
@@ -208,7 +208,7 @@ def definitions(topic: Topic) -> dict[str, Any]:
 
 
 def _gets_full_marks(name: str, mutant: Mutant, space: dict[str, Any]) -> bool:
-    """Whether it does, judged in a process of its own with so many bytes, and seconds of processor time."""
+    """Return whether a mutant gets full marks, judged in a child process with limits on memory and processor time."""
     reading, writing = os.pipe()
     if not (child := os.fork()):
         try:
@@ -217,7 +217,7 @@ def _gets_full_marks(name: str, mutant: Mutant, space: dict[str, Any]) -> bool:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             own = dict(space)
             exec(compile(mutant.source, "cell", "exec"), own)
-            full = all(points_for(name, own[name], seed) == find(name).points for seed in SEEDS)
+            full = all(points_for(name, own[name], seed) == points_of(name) for seed in SEEDS)
             os.write(writing, b"1" if full else b"0")
         finally:
             os._exit(0)
@@ -233,7 +233,7 @@ def main() -> None:
         topic = find_topic(given)
         for name in solutions(topic):
             for mutant in survivors(topic, name):
-                print(f"[[{name}]]\nwas = '''{mutant.was}'''\nnow = '''{mutant.now}'''\nwhy = ''\n", flush=True)
+                print(f"[[{name}]]\nwas = '''{mutant.was}'''\nnow = ['''{mutant.now}''']\nwhy = ''\n", flush=True)
 
 
 if __name__ == "__main__":

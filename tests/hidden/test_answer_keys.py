@@ -1,4 +1,4 @@
-"""Where references and hidden tests are absent, `check` says the same by the answer keys."""
+"""Answer keys: without references and hidden tests, `check` says the same."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from course.exercise.script import Case
 from course.exercise.wire import pack
 from course.grading.kernel_edition import assemble
 from course.judge import judge
+from course.syllabus import OURS
 from tests.hidden.judged import answering_in_bytes, key_at, verdict_on_misconception
 from tests.hidden.test_matrix import EXERCISES, IDS
+from tests.original import points_of
 from tests.recorded import recorded
 
 
 @cache
 def keys(topic: str) -> dict[str, Key]:
-    """The answer keys of a topic in the student edition."""
-    return read_key_file(assemble() / "course" / "keys" / f"{topic}.key").exercises
+    """Return the answer keys of a topic in the student edition."""
+    return read_key_file(assemble("", OURS) / "course" / "keys" / f"{topic}.key").exercises
 
 
 def in_bytes(plain: Any) -> list[bytes]:
-    """Every value in bytes of its own: what shares memory in the one is apart in the other."""
+    """Pack every value into bytes of its own, because shared memory may differ between two equal values."""
     return [pack(value) for value in leaves(in_order(plain))]
 
 
 def in_order(value: Any) -> Any:
-    """Dicts as their items in the order of their keys, and sets in order, because neither order decides anything."""
+    """Sort dicts by their keys, and sets, because their order means nothing."""
     if isinstance(value, dict):
         return [(key, in_order(value[key])) for key in sorted(value, key=repr)]
     if isinstance(value, set | frozenset):
@@ -41,19 +43,19 @@ def in_order(value: Any) -> Any:
 
 
 def about(case: Case) -> list[Any]:
-    """What a case asks for, beside its steps."""
+    """Return what a case asks for, except its steps."""
     laws = [(use.name, dict(use.params)) for use in case.laws]
     told = (case.title, case.public, case.weight, case.tolerance, case.values, case.raises, case.again)
     return [*told, tuple(case.needs), tuple(case.shown), laws]
 
 
 def answered(recording: Recording) -> dict[str, Any]:
-    """What was answered, however long it took."""
+    """Return a recording as plain values, with its seconds set to 0."""
     return {**recording.to_plain(), "seconds": 0.0}
 
 
 def assert_alike(one: Any, other: Any, what: str) -> None:
-    """Hold two plain values to each other, but for the last bits: another process may round in another order."""
+    """Assert that two plain values agree up to rounding, because another process may add in another order."""
     for value, expected in zip(leaves(in_order(one)), leaves(in_order(other)), strict=True):
         if isinstance(value, torch.Tensor):
             torch.testing.assert_close(value, expected, equal_nan=True, msg=lambda said: f"{what}: {said}")
@@ -63,7 +65,7 @@ def assert_alike(one: Any, other: Any, what: str) -> None:
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_answer_keys_hold_what_the_declarations_ask_and_expect(topic, exercise):
-    """One misconception is judged by both; the others would be, by the same numbers."""
+    """Compare the recordings of all misconceptions, and the verdicts on the first one."""
     key, declared = keys(topic.name)[exercise.name], key_at(exercise.name, None)
     for one, other in ((key.signature, declared.signature), (key.hints, exercise.hints)):
         assert one == other
@@ -77,7 +79,7 @@ def test_answer_keys_hold_what_the_declarations_ask_and_expect(topic, exercise):
             assert_alike(answered(held.wrong(known.name)), answered(other.wrong(known.name)), known.name)
     name = exercise.misconceptions[0].name
     verdicts = (
-        judge(key, answering_in_bytes(recorded(key, name)), exercise.points),
+        judge(key, answering_in_bytes(recorded(key, name)), points_of(exercise.name)),
         verdict_on_misconception(exercise.name, name, None),
     )
     first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)

@@ -1,14 +1,13 @@
-"""Edges are fixed inputs: what only they tell from a right answer falls at every seed, and right ones pass at each."""
+"""Edge cases are fixed inputs: wrong answers that only they detect fail at every seed, and right ones always pass."""
 
 from __future__ import annotations
 
 import pytest
 
 from course.exercise.wire import pack
-from course.hidden import find
-from course.syllabus import find_item
 from tests.hidden.answers import answers
 from tests.hidden.judged import points_for, verdict_on
+from tests.original import find, find_item, points_of
 
 SEEDS = (3, 42)
 TOLD_BY = [
@@ -27,14 +26,13 @@ TOLD_BY = [
     ("wordpiece_encode", "long_words_unknown", "a word of 230 letters"),
     ("wordpiece_encode", "mark_read_as_letters", "pieces made of the mark"),
     ("skip_gram_loss", "noise_that_is_the_context_left_out", "a batch of one, its context among the noise"),
-    ("eliza", "stop_lost", "a full stop at the end"),
     ("eliza", "spaces_joined", "spaces and signs stay"),
     ("receptive_field", "gaps_left_out", "inputs that no tap meets"),
 ]
 
 
 def answer_called(name, called):
-    """A wrong answer by its name, a misconception or a mutant."""
+    """Return the wrong answer of this name, which is a misconception or a mutant."""
     mutants = {mutant.__name__: mutant for mutant in answers("mutants", find_item(name)[0], name)}
     return mutants.get(called) or next(one.wrong for one in find(name).misconceptions if one.name == called)
 
@@ -56,7 +54,7 @@ def test_the_input_is_the_same_at_every_seed(name, title):
 @pytest.mark.parametrize("seed", [5, 6, 7, 8])
 def test_equally_good_paths_get_full_marks(seed):
     for answer in answers("alternatives", find_item("viterbi")[0], "viterbi"):
-        assert points_for("viterbi", answer, seed) == find("viterbi").points, answer.__name__
+        assert points_for("viterbi", answer, seed) == points_of("viterbi"), answer.__name__
 
 
 @pytest.mark.parametrize("made", [dict, lambda counts: counts])

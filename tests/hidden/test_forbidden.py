@@ -1,4 +1,4 @@
-"""A call that costs all points is named in the text of its exercise, as one not to use."""
+"""Every forbidden call is named in the text of its exercise, because it costs all points."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import pytest
 import course
 import course.blocks
 from course.exercise.watch import resolve
-from course.hidden import exercises, find
-from course.syllabus import TOPICS, Topic
+from course.hidden import exercises
+from course.syllabus import OURS, Topic
+from tests.original import find
 
 SOLUTIONS = Path(course.__file__).parents[1] / "solutions"
 HEAD = re.compile(r' (solution|check)="(\w+)"')
 NOT = re.compile(r"\b(not|no|nor|without|forbidden)\b", re.IGNORECASE)
 NAME = re.compile(r"`([\w.]+)`")
 WRITTEN_OUT = {"nn": "torch.nn", "F": "torch.nn.functional", "Tensor": "torch.Tensor"}
-STRICT = [(topic, exercise) for topic in TOPICS for exercise in exercises(topic) if exercise.forbidden]
+STRICT = [(topic, exercise) for topic in OURS for exercise in exercises(topic) if exercise.forbidden]
 
 
 def text_of(topic: Topic, name: str) -> str:
-    """The Markdown above an exercise's solution, from the last check on, and its cell without the solution."""
+    """Return the Markdown between the last check and an exercise's solution, and its cell without the solution."""
     above: list[str] = []
     for cell in (SOLUTIONS / f"{topic.folder}.py").read_text("utf-8").split("\n# %%"):
         head, _, body = cell.partition("\n")
@@ -34,13 +35,13 @@ def text_of(topic: Topic, name: str) -> str:
 
 
 def names_not_to_use(text: str) -> set[str]:
-    """The names in code that stand in a sentence with a "not" in it."""
+    """Return the names in backquotes that stand in a sentence with a "not" in it."""
     prose = re.sub(r"\n#? *", " ", text)
     return {name for said in re.split(r"(?<=[.?!]) ", prose) if NOT.search(said) for name in NAME.findall(said)}
 
 
 def is_named(call: str, named: set[str]) -> bool:
-    """Whether a call is among the names, or is meant by one: in a package, by another name, or as a variant of it."""
+    """Return whether a name means this call: it may also name its package, an alias or a variant of it."""
     return any(_is_within(call, name) or _is_variant(call, name) or _is_alias(call, name) for name in named)
 
 
@@ -49,7 +50,7 @@ def _is_within(call: str, package: str) -> bool:
 
 
 def _is_variant(call: str, name: str) -> bool:
-    """`nn.CrossEntropyLoss` is one of `F.cross_entropy`, and `nn.RNNCell` of `nn.RNN`."""
+    """Return whether a call is a variant of `name`, as `nn.CrossEntropyLoss` is of `F.cross_entropy`."""
     return _plain(name) in _plain(call)
 
 

@@ -1,4 +1,4 @@
-"""The matrix: reference and alternatives at full marks; misconceptions and mutants below, and recognised."""
+"""Reference and alternatives get full marks. Misconceptions and mutants get less, and misconceptions their hint."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import torch
 from torch import Tensor
 
 from course.exercise.watch import forbidden_in_source
-from course.hidden import exercises, find
+from course.hidden import exercises
 from course.judge.compare_values import distance
 from course.judge.report import text
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.hidden.answers import answers
 from tests.hidden.first_attempts import first_attempts, heard
 from tests.hidden.judged import SEED, forget, key_at, points_for, verdict_on, verdict_on_misconception
+from tests.original import find, points_of
 
 MANY_SEEDS = tuple(random.Random(20261122).sample(range(2**31), 16))
 """As many as a class has, from the same range."""
 FAR = 100.0
 """Misconceptions differ by at least so many tolerances: no rounding turns one into a right answer."""
-EXERCISES = [(topic, exercise) for topic in TOPICS for exercise in exercises(topic)]
+EXERCISES = [(topic, exercise) for topic in OURS for exercise in exercises(topic)]
 IDS = [exercise.name for _, exercise in EXERCISES]
 
 
@@ -55,13 +56,13 @@ def test_misconceptions_score_below_full_and_are_named(topic, exercise, record_p
     for misconception in exercise.misconceptions:
         verdict = verdict_on_misconception(exercise.name, misconception.name, SEED)
         score = misconception_is_named(exercise, misconception, verdict)
-        rows.append(f"{exercise.name:<30} {misconception.name:<34} {score:>5g} of {exercise.points}")
+        rows.append(f"{exercise.name:<30} {misconception.name:<34} {score:>5g} of {points_of(exercise.name)}")
     record_property("matrix", "\n".join(rows))
     print("\n" + "\n".join(rows))
 
 
 def misconception_is_named(exercise, misconception, verdict) -> float:
-    assert verdict.score < exercise.points, f"{exercise.name}: {misconception.name} scores full marks"
+    assert verdict.score < points_of(exercise.name), f"{exercise.name}: {misconception.name} scores full marks"
     assert verdict.misconception == misconception.name, (
         f"{exercise.name}: {misconception.name} is taken for {verdict.misconception or 'nothing known'}: "
         f"{verdict.message} {[(case.title, case.message) for case in verdict.cases if not case.passed]}"
@@ -74,7 +75,6 @@ TOLD_ALIKE = {
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
     ("decode_beam", "multiplied_by_the_length"): "best_by_the_plain_sum",
     ("decode_beam", "eos_not_counted"): "best_by_the_plain_sum",
-    ("decode_beam", "sos_counted"): "best_by_the_plain_sum",
 }
 """What `check` takes for a neighbour, whose hint is true of it as well."""
 
@@ -114,14 +114,14 @@ def test_mutants_are_killed(topic, exercise):
 def mutants_fall(topic, exercise, seed):
     for mutant in answers("mutants", topic, exercise.name):
         points = points_for(exercise.name, mutant, seed)
-        assert points < exercise.points, f"{exercise.name}: the mutant {mutant.__name__} survives"
+        assert points < points_of(exercise.name), f"{exercise.name}: the mutant {mutant.__name__} survives"
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_first_attempts_hear_what_helps_from_check_and_at_grading(topic, exercise):
-    for attempt, words in first_attempts(topic, exercise.name).items():
+    for name, attempt, words in first_attempts(topic, exercise.name):
         for said in (heard(exercise.name, attempt), text(verdict_on(exercise.name, attempt, SEED))):
-            assert words and words in said, f"{exercise.name}: {attempt.__name__} hears {said}"
+            assert words and words in said, f"{exercise.name}: {name} hears {said}"
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_no_answer_owes_its_grade_to_the_seed(topic, exercise, seed):
 
 @cache
 def forty_seeds() -> list[int]:
-    """All the seeds that the students of one class can get, and others of the same range."""
+    """Return all seeds that students of one class can get, and others from the same range, 40 in all."""
     from course.grading.nbgrader_bridge.judged_execute import SEEDS, JudgedExecute
 
     step = JudgedExecute(secret="a class that is graded")
@@ -154,7 +154,7 @@ def test_right_answers_get_full_marks_at_forty_seeds(topic, exercise, part):
         forget()
         for answer in [exercise.reference, *answers("alternatives", topic, exercise.name)]:
             points = points_for(exercise.name, answer, seed)
-            assert points == exercise.points, f"{exercise.name}: {answer}, seed {seed}, gets {points}"
+            assert points == points_of(exercise.name), f"{exercise.name}: {answer}, seed {seed}, gets {points}"
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)

@@ -1,4 +1,4 @@
-"""Names of mistakes: what people write for the exercises, and the words that they hear about it."""
+"""Names of mistakes: wrong answers as people write them, and words that their feedback must hold."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.data import dates
 from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
 from course.judge import report
 from course.reference import bahdanau_attention
 from course.reference.lora import LoRALinear
-from course.reference.multi_head_attention import MultiHeadAttention
 from tests.few import few
 from tests.hidden.judged import verdict_on
 
@@ -27,7 +25,7 @@ PASSES = ""
 
 @dataclass(frozen=True)
 class Heard:
-    """An answer to an exercise, words of its reports by `check` and at grading, and words or a name that are untrue."""
+    """An answer, words that `check` and grading must say, and words or a misconception that neither may say."""
 
     exercise: str
     answer: Any
@@ -40,7 +38,7 @@ class Heard:
 
 
 class Counted:
-    """Counts of what follows each context of up to n - 1 tokens."""
+    """An n-gram model's counts of the tokens that follow each context of up to n - 1 tokens."""
 
     def __init__(self, n, vocab_size, alpha):
         self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
@@ -54,14 +52,14 @@ class Counted:
         return self
 
     def rows(self, context):
-        """The counts after the last 0, 1, … n - 1 tokens, as far as they were seen."""
+        """Return the counts after the last 0, 1, … n - 1 tokens, without contexts that were never seen."""
         tokens = context.tolist()
         found = [self.counts.get(tuple(tokens[len(tokens) - k :])) for k in range(min(len(tokens), self.n - 1) + 1)]
         return [row for row in [found[0] + self.alpha, *found[1:]] if row is not None]
 
 
 class OneWeightForEachOrder(Counted):
-    """An order that was not asked, or remembers nothing, keeps its share of the weight."""
+    """A model that gives each order the same weight, also an order without counts."""
 
     def next_distribution(self, context):
         rows = self.rows(context)
@@ -75,16 +73,6 @@ class SharesOfAllWindows(Counted):
         for row in others:
             P = 0.5 * row / self.counts[()].sum() + 0.5 * P
         return P
-
-
-def log_of_the_sum(logits, targets):
-    right = logits[torch.arange(len(targets)), targets]
-    return (torch.log(torch.exp(logits).sum(dim=1)) - right).mean()
-
-
-def log_softmax_by_hand(logits, targets):
-    log_p = logits - logits.exp().sum(1, keepdim=True).log()
-    return F.nll_loss(log_p, targets)
 
 
 # -- 03 and 04 ---------------------------------------------------------------------------------------------------------
@@ -112,7 +100,7 @@ def root_of_the_temperature(step, h0, start, length, temperature, generator):
 
 
 class MinGRU(nn.Module):
-    """Gate and candidate are computed from the token alone (Feng et al. 2024)."""
+    """A minGRU: gate and candidate depend on the token alone (Feng et al. 2024)."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -132,7 +120,7 @@ class MinGRU(nn.Module):
 
 
 class ReadsABagOfTokens(bahdanau_attention.AttentionSeq2Seq):
-    """In training a step reads the mean of all tokens so far, in decoding the last one."""
+    """A translator that reads the mean of all tokens so far in training, and the last token in decoding."""
 
     def forward(self, src, src_lengths, tgt):
         keys, mask, last = self.encode(src, src_lengths)
@@ -191,7 +179,7 @@ class LooksOneStepLate(ReadsByRule):
 
 
 def softmax_of_masked_products(scores, mask, dim=-1):
-    """As AllenNLP had it."""
+    """Return the masked softmax of AllenNLP, which multiplies scores by the mask."""
     mask = mask.to(scores.dtype)
     weights = torch.softmax(scores * mask, dim=dim) * mask
     return weights / (weights.sum(dim=dim, keepdim=True) + 1e-13)
@@ -210,7 +198,7 @@ def words_first_and_masked_over(ids, special, vocab_size, mask_id, generator, p=
 
 
 def of_a_hundred(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """81 : 10 : 9, since 0 counts, too."""
+    """Corrupt tokens at 81 : 10 : 9 in place of 80 : 10 : 10, because `fate <= 80` counts 0, too."""
     chosen, words, labels = _corrupted(ids, special, vocab_size, generator, p)
     fate = torch.randint(0, 100, ids.shape, generator=generator)
     inputs = torch.where(chosen & (fate <= 80), mask_id, torch.where(chosen & (fate > 80) & (fate <= 90), words, ids))
@@ -229,10 +217,6 @@ def eps_of_another_library(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, lambda variance: (variance + 1e-6).sqrt())
 
 
-def eps_written_out(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, lambda variance: (variance + 1e-5).sqrt())
-
-
 def deviation_of_at_least_eps(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, lambda variance: variance.sqrt().clamp(min=eps))
 
@@ -242,7 +226,7 @@ def twice_the_rate(step, d_model, warmup):
 
 
 def _beams(model, row, beam, ends):
-    """Beams of (words, log p), the best first, until it `ends`."""
+    """Return beams of (words, log p), the best first. `ends` says when to stop, from which beams have ended."""
     beams = [([], 0.0)]
     for _ in range(model.max_len):
         grown = []
@@ -278,29 +262,6 @@ def beam_with_the_penalty_of_wu(model, src, beam, length_penalty=1.0):
     return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
 
 
-class AddsItToItself(nn.Module):
-    """Where y = f(x) is to be added to x, it is added to y."""
-
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, n_heads)
-        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.dropout, self.norm = nn.Dropout(dropout), norm
-
-    def forward(self, x, mask=None):
-        x = self.block(self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
-        return self.block(self.norm2, lambda y: self.down(F.relu(self.up(y))), x)
-
-    def block(self, norm, sublayer, x):
-        y = self.dropout(sublayer(norm(x) if self.norm == "pre" else x))
-        y = y + y
-        return y if self.norm == "pre" else norm(y)
-
-
-# -- 11 ----------------------------------------------------------------------------------------------------------------
-
-
 # -- 12 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -312,7 +273,6 @@ def state_by_class(model):
 # -- what they hear ----------------------------------------------------------------------------------------------------
 
 LESS_THAN_ONE = "After a context your probabilities sum to less than one."
-INFINITE = "Your loss is infinite even where the right word has by far the largest logit."
 OTHER_EPS = "Call it with eps = 0.5. Does the result change?"
 COMPARED = "Print each hypothesis that you compare at the end"
 ELSEWHERE = "most digits look elsewhere than at their word"
@@ -321,8 +281,6 @@ SHARES = "of the chosen tokens, 80 % should be masks"
 HEARD = [
     Heard("NGramModel", OneWeightForEachOrder, LESS_THAN_ONE, LESS_THAN_ONE),
     Heard("NGramModel", SharesOfAllWindows, LESS_THAN_ONE, LESS_THAN_ONE),
-    Heard("cross_entropy", log_of_the_sum, INFINITE, INFINITE, untrue="Print the probability"),
-    Heard("cross_entropy", log_softmax_by_hand, INFINITE, INFINITE, untrue="Print the probability"),
     Heard("generate", by_exponentials, PASSES, PASSES),
     Heard("generate", root_of_the_temperature, "do not follow", "do not follow", untrue="bolder or tamer"),
     Heard(
@@ -348,7 +306,6 @@ HEARD = [
     Heard("mlm_corrupt", words_first_and_masked_over, "More than 80 % of the chosen tokens become masks.", SHARES),
     Heard("mlm_corrupt", of_a_hundred, PASSES, SHARES),
     Heard("layer_norm", eps_of_another_library, OTHER_EPS, OTHER_EPS),
-    Heard("layer_norm", eps_written_out, OTHER_EPS, OTHER_EPS),
     Heard("layer_norm", deviation_of_at_least_eps, OTHER_EPS, OTHER_EPS),
     Heard(
         "warmup_schedule",
@@ -359,7 +316,6 @@ HEARD = [
     ),
     Heard("decode_beam", beam_until_the_best_ends, COMPARED, COMPARED),
     Heard("decode_beam", beam_with_the_penalty_of_wu, COMPARED, "values are off"),
-    Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]
 

@@ -1,4 +1,4 @@
-"""An answer that answers nothing earns nothing: constants, one's own question, an error, what a public key records."""
+"""Empty answers earn nothing: constants, the first argument, an error, or results copied from a public key."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from course.exercise.wire import pack
 from course.judge import judge
 from tests.hidden.judged import SEED, forget, key_at
 from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS
+from tests.original import points_of
 
 MOST = 0.05
 """Of the points, what such an answer may earn."""
@@ -45,15 +46,15 @@ def test_with_no_seed_either(exercise, seed):
 def earns_nothing(exercise: Exercise, seed: int) -> None:
     key = replace(key_at(exercise.name, seed), misconceptions=())  # what it is taken for takes long to say
     for name, respond in answers(exercise, key, key_at(exercise.name, None)):
-        verdict = judge(key, respond, exercise.points)
+        verdict = judge(key, respond, points_of(exercise.name))
         passed = [case.title for case in verdict.cases if case.passed]
-        assert verdict.score <= MOST * exercise.points, (
-            f"{exercise.name}: {name} earns {verdict.score:g} of {exercise.points}, by {passed}"
+        assert verdict.score <= MOST * points_of(exercise.name), (
+            f"{exercise.name}: {name} earns {verdict.score:g} of {points_of(exercise.name)}, by {passed}"
         )
 
 
 def answers(exercise: Exercise, key: Key, public: Key) -> Iterator[tuple[str, Respond]]:
-    """Each by its name, as what it responds to the scripts of `key`; `public` is what everybody can look up."""
+    """Yield each empty answer by name, with its responses to the scripts of `key`. `public` is the students' key."""
     yield "zeros", constant(key, 0.0)
     yield "ones", constant(key, 1.0)
     objects = {repr(value): _says(exercise, value) for value in (True, False, {}, None)}
@@ -68,7 +69,7 @@ def answers(exercise: Exercise, key: Key, public: Key) -> Iterator[tuple[str, Re
 
 
 def constant(key: Key, number: float) -> Respond:
-    """Says `number` wherever the reference says one, in the same shapes and types; nothing leads back to an input."""
+    """Return responses with `number` in place of all numbers of the reference, in its shapes, without gradients."""
     asked = dict(zip(key.scripts, key.cases, strict=True))
 
     def respond(script: Script) -> Recording:
@@ -81,7 +82,7 @@ def constant(key: Key, number: float) -> Respond:
 
 
 def _said_by_others(script: Script) -> set[str]:
-    """The outputs that come from a layer or a model that was handed over, of inputs that are the judge's."""
+    """Return the outputs of layers that the judge made and called with its own inputs."""
     made = {step.into for step in script.steps if step.verb == "make"}
     calls = (step for step in script.steps if step.verb == "call" and step.on in made)
     return {step.into for step in calls if not any(isinstance(value, Ref) for value in step.args)}
@@ -104,7 +105,7 @@ def _like(value: Any, number: float) -> Any:
 
 
 class _Says(nn.Module):
-    """Says `value` to whatever is asked, or, without one, the first argument."""
+    """A module whose every method returns `value`, or the first argument if there is no value."""
 
     def __init__(self, *value: Any) -> None:
         super().__init__()
@@ -118,7 +119,7 @@ class _Says(nn.Module):
 
 
 def _says(exercise: Exercise, *value: Any) -> Callable[..., Any]:
-    """A function that says it, or a class whose objects do."""
+    """Return a function that returns `value`, or, if the exercise asks for a class, a class whose objects do."""
     said = _Says(*value)
     return (lambda *args, **kwargs: said) if inspect.isclass(exercise.reference) else said
 
@@ -135,7 +136,7 @@ def _refuses(*args: Any, **kwargs: Any) -> Any:
 
 
 def replayed(public: Key, or_else: Callable[[KeyCase, Step, dict[str, Any]], Raised | None]) -> Respond:
-    """Says to an equal question what the key records; to any other `or_else` answers, with the next case at hand."""
+    """Return responses that repeat what a public key records for an equal step. `or_else` answers other steps."""
     recorded = {
         _asked(step): held.expected.outputs[step.into]
         for held in public.cases
@@ -158,7 +159,7 @@ def replayed(public: Key, or_else: Callable[[KeyCase, Step, dict[str, Any]], Rai
 
 
 def _asked(step: Step) -> bytes:
-    """The question of a step, whatever its answer is called."""
+    """Return a step as bytes, without the name of its output."""
     return pack({name: value for name, value in step.to_plain().items() if name != "into"})
 
 

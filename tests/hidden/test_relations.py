@@ -1,4 +1,4 @@
-"""Wrong answers as people write them, and what each of them hears: of its numbers, or by the name of its mistake."""
+"""Wrong answers as people write them, and the feedback on each: about its numbers, or by its misconception."""
 
 from __future__ import annotations
 
@@ -53,15 +53,6 @@ def sorted_set(tokens, min_count=1):
     return {"<unk>": 0} | {word: i + 1 for i, word in enumerate(kept)}
 
 
-@hears("build_vocab", "the order in which words first appear")
-def first_come(tokens, min_count=1):
-    vocab = {"<unk>": 0}
-    for word in tokens:
-        if tokens.count(word) >= min_count and word not in vocab:
-            vocab[word] = len(vocab)
-    return vocab
-
-
 @hears("cbow_logits", "this is the log-softmax of the right values along axis 1")
 def log_probabilities(contexts, E, W, b):
     return F.log_softmax(E[contexts].mean(dim=1) @ W.T + b, dim=-1)
@@ -86,23 +77,6 @@ def likelihood(logits, targets):
 @hears("cross_entropy", "which is the exponential of the right one")
 def perplexity_instead(logits, targets):
     return (logits.logsumexp(1) - logits[torch.arange(len(targets)), targets]).mean().exp()
-
-
-@hears("cross_entropy", "Is each number that you average the negative logarithm of a probability?")
-def nll_of_softmax(logits, targets):
-    return F.nll_loss(logits.softmax(1), targets)
-
-
-@hears("nearest", "Should a word be its own neighbour?")
-def asks_for_itself_too(E, index, k):
-    return F.cosine_similarity(E, E[index].unsqueeze(0)).topk(k).indices
-
-
-@hears("nearest", "Multiply one row of E by 100")
-def by_dot_product(E, index, k):
-    scores = E @ E[index]
-    order = scores.argsort(descending=True)
-    return order[order != index][:k]
 
 
 # -- rnn and lstm_gru --------------------------------------------------------------------------------------------------
@@ -142,21 +116,6 @@ def cell_not_squashed_on_its_way_out(x, h, c, W, U, b):
     return o.sigmoid() * c, c
 
 
-@hears("lstm_cell", "Many texts compute the forget gate first.")
-def forget_gate_first(x, h, c, W, U, b):
-    f, i, g, o = map(torch.sigmoid, _gates(x, h, W, U, b))
-    c = f * c + i * torch.tanh(torch.logit(g))
-    return o * c.tanh(), c
-
-
-@hears("gru_cell", "Which gate have you left out?")
-def no_reset(x, h, W, U, b):
-    H = h.shape[1]
-    (_, xz, xn), (_, hz, hn) = (x @ W.T + b).split(H, 1), (h @ U.T).split(H, 1)
-    z = torch.sigmoid(xz + hz)
-    return z * h + (1 - z) * torch.tanh(xn + hn)
-
-
 @hears("run_bidirectional", "right only in the first half of axis 2")
 def backward_states_as_they_came(cell_f, cell_b, xs, h0_f, h0_b):
     halves = []
@@ -184,13 +143,6 @@ def mean_of_weighted_values(scores, values, mask):
     return (weights.unsqueeze(-1) * values).mean(1), weights
 
 
-@hears("shift_right", "Under the first target stands the second one.")
-def rolled_to_the_left(targets, sos):
-    shifted = torch.roll(targets, -1, dims=1)
-    shifted[:, 0] = sos
-    return shifted
-
-
 @hears("shift_right", "the values are those of `targets`, unchanged")
 def no_shift(targets, sos):
     return targets.clone()
@@ -201,14 +153,6 @@ def softmax_over_queries(q, k, v):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = F.softmax(scores, dim=-2)
     return weights @ v, weights
-
-
-@hears("self_attention", "Along which axis do they add up to one, and what does that axis count?")
-def softmax_over_sentences(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
-    e = torch.exp(scores - scores.max(0, keepdim=True).values)
-    return e / e.sum(0, keepdim=True) @ v
 
 
 @hears("crossover_length", "which is the square of the right one")
@@ -272,12 +216,6 @@ def padding_averaged(x, mask):
 # -- encoder_decoder ---------------------------------------------------------------------------------------------------
 
 
-@hears("layer_norm", "Add another sentence to the batch.")
-def batch_norm_by_hand(x, gamma, beta, eps=1e-5):
-    mean, variance = x.mean(dim=0), x.var(dim=0, unbiased=False)
-    return gamma * (x - mean) / torch.sqrt(variance + eps) + beta
-
-
 @hears("feed_forward", "the values are too large by `x`")
 def with_a_residual(x, W1, b1, W2, b2):
     return x + torch.relu(x @ W1.T + b1) @ W2.T + b2
@@ -289,36 +227,11 @@ def epsilon_forgotten(logits, targets, epsilon, mask):
     return (loss * mask).sum() / mask.sum()
 
 
-@hears("label_smoothing_loss", "Sum the smoothed target of one token")
-def as_in_the_annotated_transformer(logits, targets, epsilon, mask):
-    V = logits.shape[-1]
-    q = torch.full_like(logits, epsilon / max(V - 2, 1)).scatter(-1, targets.unsqueeze(-1), 1 - epsilon)
-    return -(q * F.log_softmax(logits, dim=-1)).sum(-1)[mask].mean()
-
-
 @hears("label_smoothing_loss", "times what it should be")
 def summed_over_tokens(logits, targets, epsilon, mask):
     log_p = logits.log_softmax(-1)
     loss = -(1 - epsilon) * log_p.gather(-1, targets[..., None]).squeeze(-1) - epsilon * log_p.mean(-1)
     return loss[mask].sum()
-
-
-@hears("label_smoothing_loss", "Print the numbers that you sum. Is each a logarithm of a probability?")
-def probabilities_weighed(logits, targets, epsilon, mask):
-    p = logits.softmax(-1)
-    loss = -(1 - epsilon) * p.gather(-1, targets[..., None]).squeeze(-1) - epsilon * p.mean(-1)
-    return loss[mask].mean()
-
-
-@hears("decode_greedy", "Is its eos still there?")
-def eos_dropped(model, src):
-    said = torch.full((len(src), 1), model.sos)
-    over = torch.zeros(len(src), dtype=torch.bool)
-    while said.shape[1] <= model.max_len and not over.all():
-        word = model(src, said)[:, -1].argmax(-1)
-        over = over | (word == model.eos)
-        said = torch.cat([said, torch.where(over, model.pad, word)[:, None]], 1)
-    return said[:, 1:]
 
 
 # -- vit_patches and lora ----------------------------------------------------------------------------------------------
@@ -353,14 +266,6 @@ def wherever_the_name_occurs(model, r, alpha, targets):
 
 
 # -- linear_time and assistant -----------------------------------------------------------------------------------------
-
-
-@hears("linear_attention", "Is it φ(q)·φ(k), or a bound?")
-def normaliser_of_xlstm(q, k, v):
-    q, k = F.elu(q) + 1, F.elu(k) + 1
-    S, z = torch.einsum("btd,bte->btde", k, v).cumsum(1), k.cumsum(1)
-    n = torch.maximum((q * z).sum(-1).abs(), torch.ones(()))
-    return torch.einsum("btd,btde->bte", q, S) / n[..., None]
 
 
 @hears("wkv", "is the bonus still in it?")

@@ -1,4 +1,4 @@
-"""Comparison: what passes, what does not, and what is said about it."""
+"""Comparison of a result with the right one: what passes, what fails, and the message."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What an answer that answers nothing gets right does not count by itself, and the report says why."""
+"""Cases that an empty answer passes earn nothing by themselves, and the report says why."""
 
 from __future__ import annotations
+
+from html import unescape
 
 import pytest
 import torch
@@ -21,7 +23,7 @@ def positive(x, least):
 
 @exercise(positive, name="rnn_cell")
 def clamped(rng):
-    """Two public values, one of them the same for everybody; two hidden ones, one of which is always zero; an error."""
+    """Yield two public values, one of them fixed, two hidden values, one of them always zero, and an error."""
     yield call("known to all", torch.tensor([1.0, -1.0]), 0.0, public=True)
     yield call("drawn", rng.normal(5) - 2, -1.0, public=True)
     yield call("hidden", rng.normal(7) - 2, -1.0, weight=2.0)
@@ -91,8 +93,10 @@ def test_a_case_counts_together_with_the_one_it_names(tmp_path):
         assert "only together with 'drawn', which fails" in failed["nothing above zero"]
         assert verdict.score == 0
         for shown in (text(verdict), html(verdict)):
-            assert "nothing above zero" not in shown
-            assert "1 of 5 checks passes, but it earns points only together with one that fails." in shown
+            told = unescape(shown)
+            assert "✗ nothing above zero" not in told and "<b>nothing above zero" not in told
+            assert "'nothing above zero' passes, but some wrong answers pass it, too." in told
+            assert "It earns points only once 'drawn' passes." in told
 
 
 def test_it_names_one_other_case():

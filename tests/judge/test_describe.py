@@ -1,4 +1,4 @@
-"""What an answer gave, and how large a right value is: kept for the instructor, and in no report to a student."""
+"""Descriptions of what an answer gave and of the right value's size, for instructors and in no student's report."""
 
 from __future__ import annotations
 

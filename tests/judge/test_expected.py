@@ -1,4 +1,4 @@
-"""What is expected of an answer: made once, shared without a change, and made anew where it cannot be read."""
+"""Answer keys of a judge: made once, shared between processes unchanged, and made anew if a file is unreadable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from course.hidden import exercises
 from course.judge import expected as module
 from course.judge import judge
 from course.judge.expected import expected, share
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.judge.sample import sample
 
 
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def drawn(monkeypatch) -> list[int]:
-    """The seeds for which keys are made from now on."""
+    """Return a list that collects the seeds for which keys are made from now on."""
     seeds: list[int] = []
     monkeypatch.setattr(module, "key_of", lambda exercise, seed: seeds.append(seed) or key_of(exercise, seed))
     return seeds
@@ -40,7 +40,7 @@ def verdict(key, answer, points=4.0):
     return replace(judge(key, lambda script: run(script, answer), points), seconds=0.0)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_every_key_survives_being_shared(topic):
     for declared in exercises(topic):
         key = key_of(declared, 11)
@@ -49,7 +49,7 @@ def test_every_key_survives_being_shared(topic):
 
 
 def facts(value):
-    """What can be compared: tensors by type and bits."""
+    """Convert a value so that `==` compares it, with tensors as dtype, shape and bits."""
     if isinstance(value, torch.Tensor):
         bits = value.detach().contiguous().flatten().view(torch.uint8)  # numpy knows no bfloat16
         return value.dtype, value.shape, value.requires_grad, bits.numpy().tobytes()
@@ -61,7 +61,7 @@ def facts(value):
 
 
 def counted(make_cases):
-    """An exercise with a declaration's cases, and the arguments its reference was asked about."""
+    """Return an exercise with these cases, and a list that collects the arguments of its reference."""
     asked: list[torch.Tensor] = []
     return exercise(lambda x: asked.append(x) or x + 0.0, name="softmax")(make_cases), asked
 
@@ -156,7 +156,7 @@ def deep(n):
     ],
 )
 def test_what_is_too_large_to_send_makes_no_key(reference, given, said):
-    """Cut off it would stand in the key as an object of which nothing is known, and any answer would do."""
+    """Refuse it, because a truncated value would be an unknown object in the key, and any answer would match."""
 
     def much(rng):
         yield call("much", given, public=True)

@@ -1,4 +1,4 @@
-"""Chains of answers to real exercises: what is right but for an earlier mistake, and what a person has to look at."""
+"""Chains of answers to real exercises: right except for an earlier mistake, or for a person to decide."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from course import check
 from course.exercise import call, exercise
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import find
 from course.judge.judging import judge
 from course.judge.prerequisite import knowing_prerequisite, with_prerequisite
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
 from course.source import definitions
+from tests.original import ORIGINAL, find
 
 from .sample import FORWARD
 
@@ -82,13 +82,13 @@ def embed_patches(images, W, b, cls, positions):
 
 @pytest.fixture
 def graded(monkeypatch, tmp_path):
-    """Have answers, by exercise, judged one after the other, with hidden cases, as in a notebook."""
+    """Return a function that judges solution cells one after the other with hidden cases, as in a graded notebook."""
     monkeypatch.chdir(tmp_path)
 
     def judged(given: str = "", **sources: str) -> dict[str, Verdict]:
         names = {"torch": torch, "math": math}
         exec(given, names)
-        with Session(find, seed=5, sources=sources) as session:
+        with Session(find, ORIGINAL.item_of, seed=5, sources=sources) as session:
             monkeypatch.setenv("COURSE_JUDGE", session.address)
             session.written = definitions(given)
             for name, source in sources.items():
@@ -102,7 +102,7 @@ def graded(monkeypatch, tmp_path):
 
 
 def what_of(verdict: Verdict) -> str:
-    """What the setting `keep` makes of a verdict."""
+    """Return what happens to a verdict's points under the setting `keep`: kept, by hand, or as tested."""
     kept = verdict.under("keep")
     assert verdict.earned == verdict.score and not verdict.decided_anew, "nothing changes without the setting"
     assert kept.earned == (verdict.points if kept.keeps else verdict.score)
@@ -158,7 +158,7 @@ def test_a_trained_model_rests_on_what_its_given_class_calls(monkeypatch, tmp_pa
     monkeypatch.chdir(tmp_path)
     names = {"torch": torch, "fit": lambda *_: None, "train": None}
     exec(f"{SOFTMAX['an unknown one']}\n{READER}", names)
-    with Session(find, seed=5, sources={"rnn_task": "def train(model, batches): ..."}) as session:
+    with Session(find, ORIGINAL.item_of, seed=5, sources={"rnn_task": "def train(model, batches): ..."}) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
         session.verdicts["softmax"] = Verdict("softmax", "wrong", 0, 2)
         session.written = definitions(READER)

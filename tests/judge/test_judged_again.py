@@ -1,4 +1,4 @@
-"""A case may judge what came of the one before: an answer is asked once for both."""
+"""A case may judge the outputs of the case before it, so that the answer runs once for both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INPUTS, TARGETS = torch.eye(4), torch.arange(4)
 
 @exercise(lambda x: x, name="rnn_task")
 def task(rng):
-    """Half of four rows, then all of them: in public, and once more in secret."""
+    """Require half of four rows, then all of them, in public cases and again in hidden ones."""
     for begin, public in (("public", True), ("hidden", False)):
         some = given_model(f"{begin}, half", public=public).call(INPUTS).laws_only()
         some = some.law("accuracy_at_least", targets=TARGETS, bar=0.5)
@@ -35,14 +35,14 @@ def right_in_three(x):
 
 
 def judged(key, answer):
-    """The verdict on an answer, and how often it was asked."""
+    """Return the verdict on an answer, and how often the answer ran."""
     asked = []
     verdict = judge(key, lambda script: asked.append(script) or run(script, answer), 4)
     return verdict, len(asked)
 
 
 def keys(tmp_path):
-    """The key as made, as shared by judges, and as students have it."""
+    """Return the key as made, as shared between judges, and as in a student's key file."""
     key = key_of(task, 5)
     write_key_file(tmp_path / "a.key", [task])
     return key, unpack_cases(pack_cases(key), task), read_key_file(tmp_path / "a.key").exercises["rnn_task"]

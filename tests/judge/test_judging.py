@@ -20,7 +20,7 @@ from tests.judge.sample import cell, coin, sample, tosses
 
 
 def over_the_wire(answer):
-    """Runs scripts as a kernel would: everything crosses as bytes."""
+    """Return a function that runs scripts with `answer` as a kernel does, with everything sent as bytes."""
 
     def respond(script):
         recording = run(Script.from_plain(unpack(pack(script.to_plain()))), answer)
@@ -145,7 +145,7 @@ def test_generic_diagnoses(answer, kind, words):
 
 
 class Pair:
-    """Two methods, one answered after the other."""
+    """A class with two methods, of which a script calls one after the other."""
 
     def __init__(self, *_):
         pass
@@ -411,7 +411,7 @@ def too_large(x, W):
 
 
 def nothing_by_nothing(x, W):
-    """One number of all is NaN."""
+    """Return the right values with the first number replaced by NaN."""
     values = torch.tanh(x @ W.T)
     return values.index_put((torch.tensor(0), torch.tensor(0)), torch.tensor(torch.nan).double())
 
@@ -556,7 +556,7 @@ KEYS = [key_of(exercise, 7) for exercise in (sample, tosses, doubled)]
 @given(data=st.data())
 @settings(max_examples=200, derandomize=True)
 def test_whatever_the_wire_accepts_has_a_verdict(key, data):
-    """A fault of the judge would be one of the machine: never held against anybody, and tried again and again."""
+    """Reach a verdict always, because an error of the judge counts as a machine fault and is retried."""
     begun = data.draw(st.sampled_from([None, *(known.name for known in key.misconceptions)]))
     cases = iter(key.cases)
 

@@ -1,4 +1,4 @@
-"""A report shows what a training task measured in public, beside the bars: passing public checks is not all."""
+"""A report shows what a training task's public cases measured, with their bars and the bar of full marks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INPUTS, TARGETS = torch.eye(4), torch.arange(4)
 
 @exercise(lambda x: x, name="rnn_task")
 def task(rng):
-    """Half of four rows in public, all of them in secret."""
+    """Require half of four rows, then all of them, in public cases and in hidden ones."""
     for begin, public in (("public", True), ("hidden", False)):
         some = given_model(f"{begin}, half", public=public).call(INPUTS).laws_only()
         some = some.law("accuracy_at_least", targets=TARGETS, bar=0.5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 
 from course.exercise import call, exercise
@@ -9,7 +11,9 @@ from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.judge import Verdict, judge
 from course.judge.judging import Unanswered
+from course.judge.points import held_back
 from course.judge.report import html, text
+from course.judge.verdict import CaseResult
 
 
 def doubled(n):
@@ -20,7 +24,7 @@ def doubled(n):
 
 @exercise(doubled, name="rnn_cell")
 def evenly(rng):
-    """Four values; what is right for everybody who returns its argument counts with another."""
+    """Yield four values. Returning the argument is right for one of them, which counts with another."""
     yield call("one", 1, public=True)
     yield call("two", 2)
     yield call("five", 5)
@@ -56,15 +60,17 @@ def judged(declared, answer, points=4, respond=None) -> Verdict:
             evenly,
             (1, 2),
             2,
-            "2 of 4 checks pass. One more passes, but it earns points only together with one that fails. "
+            "2 of 4 checks pass. 'nothing' passes, but some wrong answers pass it, too. "
+            "It earns points only once 'five' passes. "
             "All checks weigh the same: 4 points × 2/4 = 2.",
         ),
         (
             evenly,
             (1,),
             0,
-            "1 of 4 checks passes, but it earns points only together with one that fails. "
-            "One more passes, but public checks earn points only once a hidden check passes.",
+            "None of 4 checks earns points. 'nothing' passes, but some wrong answers pass it, too. "
+            "It earns points only once 'five' passes. "
+            "'one' passes, but public checks earn points only once a hidden check passes.",
         ),
         (
             unevenly,
@@ -77,15 +83,58 @@ def judged(declared, answer, points=4, respond=None) -> Verdict:
             unevenly,
             (),
             0,
-            "1 of 4 checks raises the right error, but it earns points only once a check that asks for a value passes.",
+            "None of 4 checks earns points. "
+            "'below zero' raises the right error, but it earns points only once a check that asks for a value passes.",
         ),
     ],
 )
 def test_how_the_points_follow(declared, right, score, said):
     verdict = judged(declared, right_for(*right))
     assert verdict.score == score
-    assert said in text(verdict) and said in html(verdict)
+    assert said in text(verdict) and said in unescape(html(verdict))
     assert "points ×" not in text(verdict, public=True) + html(verdict, public=True), "a notebook has no points"
+
+
+def held(title, needs, public=False):
+    return CaseResult(title, False, public, held_back="together", needs=needs)
+
+
+@pytest.mark.parametrize(
+    ("cases", "all_named", "hidden_counted"),
+    [
+        (
+            [held("a", "x"), held("b", "x")],
+            "'a' and 'b' pass, but some wrong answers pass them, too. They earn points only once 'x' passes.",
+            "2 hidden checks pass, but some wrong answers pass them, too. They earn points only once 'x' passes.",
+        ),
+        (
+            [*(held(title, "x") for title in "abc"), held("d", "y"), held("e", "y", True)],
+            "'a', 'b', 'c' and 2 others pass, but some wrong answers pass them, too. "
+            "They earn points only once 'x' and 'y' pass.",
+            "'e' and 4 others pass, but some wrong answers pass them, too. "
+            "They earn points only once 'x' and 1 other pass.",
+        ),
+        (
+            [held("a", "late", True)],
+            "'a' passes, but some wrong answers pass it, too. It earns points only once 'late' passes.",
+            "'a' passes, but some wrong answers pass it, too. It earns points only once 1 hidden check passes.",
+        ),
+        (
+            [held("stored before there was a title", "", True)],
+            *2
+            * [
+                "'stored before there was a title' passes, but some wrong answers pass it, too. "
+                "It earns points only once another one passes."
+            ],
+        ),
+    ],
+)
+def test_what_earns_nothing_is_named_with_what_it_needs(cases, all_named, hidden_counted):
+    failing = [CaseResult("x", False, True, message="wrong"), CaseResult("y", False, False, message="wrong")]
+    late = (CaseResult("late", False, False),)
+    verdict = Verdict("softmax", "wrong", 0.0, 2.0, cases=(*failing, *cases), unreached=late)
+    assert held_back(verdict) == all_named
+    assert held_back(verdict, naming_hidden=False) == hidden_counted
 
 
 def test_a_rounded_sum_says_so():

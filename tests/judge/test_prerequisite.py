@@ -1,4 +1,4 @@
-"""A mistake is told where it was made: a failing answer names the earlier one it rests on, where that fails too."""
+"""A failing answer's report names the earlier exercise that it calls, if that one fails, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import course
 from course import check
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import exercises, find
+from course.hidden import exercises
 from course.judge.judging import judge
 from course.judge.prerequisite import (
     CORRECT_OTHERWISE,
@@ -26,7 +26,8 @@ from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
 from course.source import definitions
-from course.syllabus import TOPICS, Topic, find_item
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL, find, find_item
 from tests.recorded import recorded
 
 from .sample import FORWARD
@@ -139,6 +140,8 @@ PAIRS = [
     ("multi_head_attention", "split_heads"),
     ("embed_patches", "patchify"),
     ("GPT", "rms_norm"),
+    ("GPT", "cached_attention"),
+    ("cached_attention", "grouped_attention"),
 ]
 
 
@@ -212,7 +215,7 @@ def attention_in_reverse(query, keys, values):
 def test_at_grading(monkeypatch, tmp_path, answer, correct_given_prerequisite):
     monkeypatch.chdir(tmp_path)
     sources = {"softmax": inspect.getsource(softmax), "attention_for_one": inspect.getsource(answer)}
-    with Session(find, seed=5, sources=sources) as session:
+    with Session(find, ORIGINAL.item_of, seed=5, sources=sources) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
         for name, given in (("softmax", softmax), ("attention_for_one", answer)):
             session.enter(name)
@@ -225,7 +228,7 @@ def test_at_grading(monkeypatch, tmp_path, answer, correct_given_prerequisite):
 
 @pytest.fixture
 def notebook(monkeypatch, tmp_path):
-    """A notebook's names, in a folder of its own."""
+    """Return a function that defines a name in the notebook, which runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COURSE_JUDGE", raising=False)
     monkeypatch.setattr("course.notebook.checking.last_checked", {})
@@ -303,25 +306,25 @@ ELSEWHERE = {("multi_head_attention_task", "MultiHeadAttention")}
 
 
 def cells(topic: Topic) -> list[str]:
-    """The cells of a topic's notebook, each with its head."""
+    """Return the cells of a topic's notebook source, each with its `# %%` line's options."""
     source = Path(course.__file__).parents[1] / "solutions" / f"{topic.folder}.py"
     return source.read_text("utf-8").split("\n# %%")
 
 
 def answered(topic: Topic) -> dict[str, str]:
-    """The solution cells of a topic, by exercise."""
+    """Return the solution cells of a topic, by exercise."""
     found = (cell for cell in cells(topic) if cell.startswith(' solution="'))
     return {cell.split('"')[1]: cell.partition("\n")[2] for cell in found}
 
 
 def given(topic: Topic) -> dict[str, str]:
-    """What the other cells of a topic define."""
+    """Return the definitions in the topic's other code cells, by name."""
     code = (cell.partition("\n")[2] for cell in cells(topic) if not cell.startswith((" solution", " [markdown]")))
     return {name: text for cell in code for name, text in definitions(cell).items()}
 
 
 def counting(right, called: list[str]):
-    """The same function or class, which notes in `called` that it was."""
+    """Return the same function or class, which adds an entry to `called` at each call."""
 
     def call(*given, **named):
         called.append("once")
@@ -338,6 +341,8 @@ def counting(right, called: list[str]):
     ("name", "prerequisite"),
     [
         ("GPT", "rms_norm"),
+        ("GPT", "cached_attention"),
+        ("cached_attention", "grouped_attention"),
         ("gpt_task", "GPT"),
         ("Transformer", "EncoderLayer"),
         ("encoder_decoder_task", "Transformer"),
@@ -358,9 +363,9 @@ def test_the_courses_notebooks_lead_from_an_answer_to_what_it_rests_on(name, pre
     ]
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.name)
 def test_a_reference_calls_the_earlier_one_that_the_solution_calls(topic):
-    """Else nobody could tell that an answer is right but for an earlier mistake."""
+    """Require this, because the judge tells from it that an answer is right except for an earlier mistake."""
     declared, written = {exercise.name: exercise for exercise in exercises(topic)}, given(topic)
     for name, source in answered(topic).items():
         earlier = [*declared][: [*declared].index(name)] if name in declared else []

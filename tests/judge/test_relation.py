@@ -1,4 +1,4 @@
-"""Relations between wrong numbers and right ones: each is told of, and of unrelated numbers none is."""
+"""Relations between wrong numbers and right ones: each is reported, and none for unrelated numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def numbers(seed, *shape, spread=1.0):
 
 
 def key_for(*cases, signature=("x", "mask")):
-    """A key of cases, each with what is right."""
+    """Return an answer key of these cases, each with its right value."""
     held = tuple(
         KeyCase(case, lambda right=right: Recording({"out": right}), lambda name: Recording()) for case, right in cases
     )
@@ -33,7 +33,7 @@ def key_for(*cases, signature=("x", "mask")):
 
 
 def said(*pairs, cases=None):
-    """What is said of answers, each beside the right one, in one case each."""
+    """Return the message about each pair of a right value and an answer, with one case for each pair."""
     cases = cases or [call(f"case {n}", grad=False, tolerance=1e-6) for n in range(len(pairs))]
     key = key_for(*zip(cases, [right for right, _ in pairs], strict=True))
     seen = {n: Recording({"out": answer}) for n, (_, answer) in enumerate(pairs)}

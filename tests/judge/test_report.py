@@ -1,4 +1,4 @@
-"""Sentences of verdicts and hints as HTML: code and stress are set, numbers multiplied and students' text are not."""
+"""Sentences as HTML: `code` and *emphasis* become markup, and products or students' text do not."""
 
 from __future__ import annotations
 

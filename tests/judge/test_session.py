@@ -1,4 +1,4 @@
-"""The session: a kernel's side that behaves, one that lies, one that is silent."""
+"""The judge's session with kernels that behave, that lie, and that are silent."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from course.judge import Session
 from course.judge.session import MOST_CONNECTIONS
 from course.notebook.checking import check
 from tests.judge.sample import cell, sample
+from tests.original import ORIGINAL, points_of
 
 
 def find(name):
@@ -30,14 +31,14 @@ def find(name):
 @pytest.fixture
 def session():
     stuck = []
-    with Session(find, seed=5, seconds=1.5, on_stuck=stuck.append) as opened:
+    with Session(find, ORIGINAL.item_of, seed=5, seconds=1.5, on_stuck=stuck.append) as opened:
         opened.stuck = stuck
         yield opened
 
 
 @pytest.fixture
 def in_kernel(session, monkeypatch, tmp_path):
-    """`check` as it runs in a graded kernel."""
+    """Return `check` as it runs in a graded kernel."""
     monkeypatch.setenv("COURSE_JUDGE", session.address)
     monkeypatch.setattr("course.notebook.checking.key", lambda name: key_of(sample, public_only=True))
     monkeypatch.chdir(tmp_path)
@@ -54,7 +55,7 @@ def connect(session):
 def test_the_first_check_in_the_grade_cell_counts(session, in_kernel, capsys):
     session.enter("rnn_cell")
     in_kernel("rnn_cell", cell)
-    assert session.leave().score == sample.points
+    assert session.leave().score == points_of(sample.name)
     assert "2 of 2 points" in capsys.readouterr().out
 
 
@@ -104,7 +105,9 @@ def test_checks_elsewhere_record_nothing(session, in_kernel):
 
 def test_the_source_of_the_solution_cell_is_read(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with Session(find, seed=5, sources={"rnn_cell": "def rnn_cell(x, W, b): return torch.softmax(x)"}) as session:
+    with Session(
+        find, ORIGINAL.item_of, seed=5, sources={"rnn_cell": "def rnn_cell(x, W, b): return torch.softmax(x)"}
+    ) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
         session.enter("rnn_cell")
         check("rnn_cell", cell)
@@ -222,7 +225,7 @@ def test_well_formed_lies_gain_nothing(session, answer):
 
 
 def test_answers_before_they_are_asked_for_do_not_help(session):
-    """All in one piece: the judge may hang up as soon as it has read as many answers as it asks for."""
+    """Send all answers at once, because the judge may close the connection once it has read enough of them."""
     answer = {"outputs": {"out": 1.0}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0}
     session.enter("rnn_cell")
     with connect(session) as connection:
@@ -232,7 +235,7 @@ def test_answers_before_they_are_asked_for_do_not_help(session):
 
 
 def heard(session):
-    """Whether there is room for one more, who asks for nothing."""
+    """Return whether the session accepts and answers one more connection."""
     try:
         with connect(session) as connection:
             send(connection, {"ready": "unknown"})
@@ -242,7 +245,7 @@ def heard(session):
 
 
 def everybody_left(session):
-    """Wait until nobody is being met."""
+    """Wait until the session has closed all its connections."""
     for _ in range(MOST_CONNECTIONS):
         assert session.room.acquire(timeout=5)
     session.room.release(MOST_CONNECTIONS)
@@ -261,7 +264,7 @@ def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
     everybody_left(session)
     session.enter("rnn_cell")
     in_kernel("rnn_cell", cell)
-    assert session.leave().score == sample.points
+    assert session.leave().score == points_of(sample.name)
 
 
 def test_greetings_that_are_none(session):
@@ -280,7 +283,7 @@ def test_close_leaves_nothing_behind(session):
 
 
 def test_a_judge_that_cannot_listen_costs_no_points(session, monkeypatch):
-    """The machine is out of threads for a moment: not the student's fault, and the next check is heard again."""
+    """Report a machine fault if no thread can start for a moment, and serve the next check."""
 
     def none_left(thread):
         raise RuntimeError("can't start new thread")

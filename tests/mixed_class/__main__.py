@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell
 
 from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.demo.run_demo import train
-from course.syllabus import find_topic
+from tests.original import ORIGINAL, find_topic
 
 from .roster import ATTENTION, BY_HAND, CLASS, DUE, OWN_CELLS, HandIn
 
@@ -54,7 +54,7 @@ def hand_in_everything(root: Path) -> None:
     for name, group in CLASS.items():
         solved = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4)
         released = nbformat.read(root / "assignments" / name / f"{name}.ipynb", as_version=4)
-        weights = train(solved, find_topic(name))
+        weights = train(ORIGINAL, solved, find_topic(name))
         for student, work in group.items():
             folder = root / "submitted" / student / name
             folder.mkdir(parents=True)

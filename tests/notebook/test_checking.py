@@ -11,7 +11,6 @@ import torch
 import course
 from course.exercise.key import key_of
 from course.exercise.settings import NOTES
-from course.hidden import find
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
 from course.notebook import keys
@@ -21,6 +20,7 @@ from course.notebook.training import Record
 from course.reference.markov_ngrams import NGramModel
 from course.reference.positional_encoding import LearnedPositions
 from tests.judge.sample import cell, sample
+from tests.original import find
 
 
 @pytest.fixture(autouse=True)

@@ -27,12 +27,14 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from course.course import course_in
 from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.wheel import build_wheel
-from course.syllabus import TOPICS, Topic, find_topic
+from course.syllabus import OURS, Topic
 from tests.clone import ROOT, clone
+from tests.original import ORIGINAL, find_topic
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +76,7 @@ def _machine(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
     constraints = (ROOT / "constraints.txt").read_text("utf-8")
     (torch,) = re.findall(r"^torch==\S+$", constraints, re.MULTILINE)
     _pip(folder, "install", "--quiet", "--no-cache-dir", torch, *packages)
-    wheel = build_wheel(clone(folder / "clone"), folder / "dist")
+    wheel = build_wheel(course_in(clone(folder / "clone")), folder / "dist")
     (folder / "content").mkdir()
     shutil.copy(wheel, folder / "content" / f"{wheel.stem} (1).whl")
     yield folder
@@ -92,13 +94,13 @@ def _installed(folder: Path) -> dict[str, str]:
     return dict(line.split("==") for line in lines)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_all_of_a_notebook_runs(topic: Topic, whole_colab: Path) -> None:
     shown = _all_of(topic, whole_colab, _environment(whole_colab))
     assert any("Colab does not keep your notebook" in text for text in shown)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_all_of_a_notebook_runs_on_kaggle_without_a_network(topic: Topic, kaggle: Path) -> None:
     offline = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
     environment = {**_environment(kaggle), **offline, "PIP_NO_INDEX": "1", "KAGGLE_KERNEL_RUN_TYPE": "Interactive"}
@@ -108,7 +110,7 @@ def test_all_of_a_notebook_runs_on_kaggle_without_a_network(topic: Topic, kaggle
 
 def _all_of(topic: Topic, folder: Path, environment: dict[str, str]) -> list[str]:
     """Run the solved notebook, which sets up, predicts, checks, trains, draws and submits; return what it shows."""
-    nb = build(source_path(ROOT, topic), topic)
+    nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     last = f'hint("{topic.judged[0].name}")\nprogress()\n!course submit {topic.folder} --student ada'
     nb.cells.append(new_code_cell(f"from course import hint, progress\n{last}"))
     _execute(nb, folder, environment)
@@ -124,7 +126,7 @@ def _all_of(topic: Topic, folder: Path, environment: dict[str, str]) -> list[str
 
 def _up_to(name: str) -> NotebookNode:
     """The solved notebook's cells down to the check of an exercise."""
-    nb = build(source_path(ROOT, TOPIC), TOPIC)
+    nb = build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC)
     (last,) = (i for i, cell in enumerate(nb.cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
     nb.cells = nb.cells[: last + 1]
     return nb
@@ -203,7 +205,7 @@ print(live.picture("what it shows").get_state()["value"])
 
 def test_work_gets_out(colab: Path) -> None:
     content = colab / "content"
-    nb = build(source_path(ROOT, TOPIC), TOPIC)
+    nb = build(ORIGINAL, source_path(ROOT, TOPIC), TOPIC)
     nb.cells = [*(cell for cell in nb.cells if is_setup(cell)), new_code_cell(TRAINED)]
     _execute(nb, colab)
     said = "".join(str(output.get("text", "")) + str(output.get("data", "")) for output in nb.cells[-1].outputs)

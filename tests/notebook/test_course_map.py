@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course.course import Course
 from course.notebook import course_map
 from course.notebook.course_map import stops
 from course.notebook.progress import progress
 from course.notebook.standing import Standing
 from course.study_paths import PATHS, VOLUMES, StudyPath, foundations
-from course.syllabus import TOPICS, Item, Topic, Unknown, find_topic
+from course.syllabus import OURS, Item, Topic, Unknown
+from tests.original import find_topic
 
 
 def _topics(*ways: tuple[int, ...]) -> list[Topic]:
@@ -29,11 +31,11 @@ def _topics(*ways: tuple[int, ...]) -> list[Topic]:
 
 
 def test_every_topic_builds_on_earlier_ones_and_the_first_on_nothing() -> None:
-    names = {topic.name for topic in TOPICS}
-    for topic in TOPICS:
+    names = {topic.name for topic in OURS}
+    for topic in OURS:
         assert set(topic.builds_on) <= names
-        found = foundations(topic, TOPICS)
-        assert bool(found) == (topic is not TOPICS[0])
+        found = foundations(topic, OURS)
+        assert bool(found) == (topic is not OURS[0])
         assert {other.name for other in found} >= set(topic.builds_on)
         assert all(other.number < topic.number for other in found)
 
@@ -47,7 +49,7 @@ def test_a_topic_that_names_nothing_follows_the_one_before() -> None:
 
 def test_a_topic_of_somebodys_own_builds_on_what_it_names_only() -> None:
     first, second, third = _topics((), (), ())
-    mine, last = replace(second, own=True), replace(third, own=True, builds_on=("t1",))
+    mine, last = replace(second, home=Path()), replace(third, home=Path(), builds_on=("t1",))
     assert foundations(mine, [first, mine, third]) == ()
     assert foundations(third, [first, mine, third]) == (first,), "ours do not build on it unasked"
     assert foundations(last, [first, mine, last]) == (first,)
@@ -94,39 +96,39 @@ def test_no_way_runs_over_a_stop_or_beside_another_on_its_lane(data: st.DataObje
 
 
 def test_each_volume_has_its_title_above_its_topics() -> None:
-    placed = stops(TOPICS)
+    placed = stops(OURS)
     opening = [(stop.topic.number, stop.opens) for stop in placed if stop.opens is not None]
     assert opening == [(volume.first, volume) for volume in VOLUMES]
     steps = {after.y - before.y for before, after in pairwise(placed) if after.opens is None}
     assert steps == {course_map.ROW}
-    page = course_map.html(TOPICS, {topic.name: Standing(0, 1) for topic in TOPICS}, {})
+    page = course_map.html(OURS, {topic.name: Standing(0, 1) for topic in OURS}, {})
     first, *lists = page.split("<ul")
     assert VOLUMES[0].title in first and VOLUMES[1].title in lists[0] and len(lists) == 2
-    assert [part.count("<li") for part in lists] == [12, len(TOPICS) - 12]
+    assert [part.count("<li") for part in lists] == [12, len(OURS) - 12]
 
 
 def test_a_course_of_one_volume_has_no_titles() -> None:
-    assert all(stop.opens is None for stop in stops(TOPICS[:12]))
-    assert [stop.y for stop in stops(TOPICS[:2])] == [course_map.ROW // 2, course_map.ROW * 3 // 2]
+    assert all(stop.opens is None for stop in stops(OURS[:12]))
+    assert [stop.y for stop in stops(OURS[:2])] == [course_map.ROW // 2, course_map.ROW * 3 // 2]
 
 
 def test_dots_show_the_topics_of_each_path() -> None:
     """Where a topic of ours is missing, there are none."""
-    page = course_map.html(TOPICS, {topic.name: Standing(0, 1) for topic in TOPICS}, {})
-    rows = dict(zip([topic.name for topic in TOPICS], page.split("<li")[1:]))
+    page = course_map.html(OURS, {topic.name: Standing(0, 1) for topic in OURS}, {})
+    rows = dict(zip([topic.name for topic in OURS], page.split("<li")[1:]))
     for path in PATHS:
         colour = course_map.DOTS[path.name]
         shown = [name for name, row in rows.items() if colour in row and path.title.lower() in row]
-        assert shown == [topic.name for topic in TOPICS if path.holds(topic)]
+        assert shown == [topic.name for topic in OURS if path.holds(topic)]
         assert page.count(colour) == len(shown)
-    fewer = course_map.html(TOPICS[1:], {topic.name: Standing(0, 1) for topic in TOPICS}, {})
+    fewer = course_map.html(OURS[1:], {topic.name: Standing(0, 1) for topic in OURS}, {})
     assert not any(colour in fewer for colour in course_map.DOTS.values())
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with all notebooks, worked in."""
-    for topic in TOPICS:
+    for topic in OURS:
         (tmp_path / topic.folder).mkdir()
         (tmp_path / topic.folder / f"{topic.folder}.ipynb").write_text("{}")
     monkeypatch.chdir(tmp_path)
@@ -152,10 +154,10 @@ def _headline(monkeypatch: pytest.MonkeyPatch, **asked: str) -> str:
 
 def test_the_home_notebook_shows_the_map(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, text = _shown(monkeypatch)
-    assert re.findall(r'href="([^"]+)"', page)[1:] == [f"{topic.folder}/{topic.folder}.ipynb" for topic in TOPICS]
-    assert "Begin with" in page and page.count("not begun") == len(TOPICS)
+    assert re.findall(r'href="([^"]+)"', page)[1:] == [f"{topic.folder}/{topic.folder}.ipynb" for topic in OURS]
+    assert "Begin with" in page and page.count("not begun") == len(OURS)
     *rows, empty, headline = text.splitlines()
-    assert [line.split()[1] for line in rows] == [str(topic.number) for topic in TOPICS]
+    assert [line.split()[1] for line in rows] == [str(topic.number) for topic in OURS]
     assert not empty and headline.endswith("Begin with 1 Markov n-grams."), "in text, the headline comes last"
 
 
@@ -164,7 +166,7 @@ def test_it_tells_what_passes_and_where_to_go_on(home: Path, monkeypatch: pytest
     _note(home, done, {item.name: {"kind": "passed"} for item in done.judged})
     _note(home, begun, {"rnn_cell": {"kind": "passed", "hints": 1}, "rnn_forward": {"kind": "wrong"}})
     page, text = _shown(monkeypatch)
-    rows = dict(zip([topic.name for topic in TOPICS], page.split("<li")[1:]))
+    rows = dict(zip([topic.name for topic in OURS], page.split("<li")[1:]))
     assert f"all {len(done.judged)} pass" in rows["markov_ngrams"] and "not begun" in rows["cbow"]
     assert "1 of 8 pass" in rows["rnn"] and "rnn_forward" in rows["rnn"]
     assert f"<b>{len(done.judged) + 1} of " in page
@@ -173,23 +175,23 @@ def test_it_tells_what_passes_and_where_to_go_on(home: Path, monkeypatch: pytest
 
 
 def test_a_hint_alone_begins_nothing_and_nonsense_is_passed_over(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _note(home, TOPICS[0], {"count_ngrams": {"hints": 2}})
-    _note(home, TOPICS[1], ["no", "progress"])
-    _note(home, TOPICS[2], {"rnn_cell": "passed"})
+    _note(home, OURS[0], {"count_ngrams": {"hints": 2}})
+    _note(home, OURS[1], ["no", "progress"])
+    _note(home, OURS[2], {"rnn_cell": "passed"})
     page, _ = _shown(monkeypatch)
-    assert page.count("not begun") == len(TOPICS)
+    assert page.count("not begun") == len(OURS)
 
 
 def test_what_is_not_handed_out_yet_is_said_and_not_begun_with(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for topic in (TOPICS[0], *TOPICS[2:]):
+    for topic in (OURS[0], *OURS[2:]):
         (home / topic.folder / f"{topic.folder}.ipynb").unlink()
     page, text = _shown(monkeypatch)
-    assert page.count("not handed out yet") == text.count("not handed out yet") == len(TOPICS) - 1
-    assert re.findall(r'href="([^"]+)"', page) == [f"{TOPICS[1].folder}/{TOPICS[1].folder}.ipynb"] * 2
+    assert page.count("not handed out yet") == text.count("not handed out yet") == len(OURS) - 1
+    assert re.findall(r'href="([^"]+)"', page) == [f"{OURS[1].folder}/{OURS[1].folder}.ipynb"] * 2
 
 
 def _pass(home: Path, *folders: str) -> None:
-    for topic in TOPICS:
+    for topic in OURS:
         if topic.folder in folders:
             _note(home, topic, {item.name: {"kind": "passed"} for item in topic.judged})
 
@@ -198,7 +200,7 @@ def _pass(home: Path, *folders: str) -> None:
 def test_a_chosen_path_leads_through_its_topics_alone(
     path: StudyPath, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    titles = {topic.folder: f"{topic.number} {topic.title}" for topic in TOPICS}
+    titles = {topic.folder: f"{topic.number} {topic.title}" for topic in OURS}
     assert f"Begin with {titles[path.folders[0]]}." in _headline(monkeypatch, path=path.name)
     for done, at in pairwise(path.folders):
         _pass(home, done)
@@ -228,7 +230,7 @@ def test_a_path_is_chosen_of_those_there_are_and_where_the_map_is(home: Path, mo
     (home / ".course").mkdir()
     (home / ".course" / "path.json").write_text('["vision"]')
     assert "On the path" not in _headline(monkeypatch), "what is remembered is none"
-    monkeypatch.setattr("course.notebook.standing.TOPICS", TOPICS[1:])
+    monkeypatch.setattr("course.notebook.progress.this_course", lambda: Course(topics=OURS[1:]))
     with pytest.raises(Unknown, match=r"no path 'vision'\. It leaves topics out, so it has no paths"):
         progress(path="vision")
     monkeypatch.chdir(home / "03_rnn")

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from course.grading.course_folder import release_path
-from course.syllabus import find_topic
+from tests.original import find_topic
 
 ROOT = Path(__file__).parents[2]
 

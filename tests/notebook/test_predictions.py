@@ -17,7 +17,8 @@ from course.hidden import predictions
 from course.notebook import keys
 from course.notebook.predictions import predict, remembered
 from course.notebook.progress import progress
-from course.syllabus import TOPICS, Topic, Unknown, find_topic
+from course.syllabus import OURS, Topic, Unknown
+from tests.original import find_topic
 
 NAME = "scores_without_scaling"
 ASKED = predictions(find_topic("06"))[0]
@@ -123,14 +124,14 @@ def test_a_notebook_letters_the_choices_as_the_reply_does(monkeypatch: pytest.Mo
 
 
 def test_the_student_edition_has_the_predictions_of_all_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "KEYS", assemble() / "course" / "keys")
-    for topic in TOPICS:
+    monkeypatch.setattr(keys, "KEYS", assemble("", OURS) / "course" / "keys")
+    for topic in OURS:
         assert tuple(keys.answer_key(topic.name).predictions.values()) == predictions(topic)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_each_prediction_of_the_course_is_well_formed_and_has_a_name_of_its_own(topic: Topic) -> None:
-    names = [name for other in TOPICS for name in other.predictions]
+    names = [name for other in OURS for name in other.predictions]
     assert [fault for asked in predictions(topic) for fault in asked.faults()] == []
     assert all(names.count(name) == 1 for name in topic.predictions)
 

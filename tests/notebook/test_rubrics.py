@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from course import rubric
+from course.course import Course
 from course.grading.kernel_edition import assemble
 from course.hidden import question_criteria
 from course.notebook import keys, rubrics
 from course.outline import QUESTIONS, Outline
-from course.syllabus import TOPICS, Topic, Unknown, find_topic
+from course.syllabus import OURS, Topic, Unknown
+from tests.original import find_topic
 
 NAME = "self_attention_question"
 CRITERIA = question_criteria(find_topic("06"))[NAME]
@@ -98,7 +100,7 @@ def test_while_a_notebook_is_graded_nothing_shows(
 def test_a_class_is_told_that_its_instructor_may_have_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(rubrics, "OUTLINE", Outline(Path("course.toml")))
+    monkeypatch.setattr(rubrics, "this_course", lambda: Course(outline=Outline(Path("course.toml"))))
     rubric(NAME)
     assert "Your instructor may grade by other criteria." in capsys.readouterr().out
 
@@ -106,13 +108,13 @@ def test_a_class_is_told_that_its_instructor_may_have_others(
 def test_a_question_of_somebodys_own_has_no_criteria(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    topic = replace(find_topic("06"), own=True)
+    topic = replace(find_topic("06"), home=Path())
     monkeypatch.setattr(rubrics, "called", lambda name: (topic, topic.items[-1]))
     rubric(NAME, "a")
     assert capsys.readouterr().out == f"There are no criteria for {NAME}.\n"
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_each_of_the_three_questions_has_its_own_criteria(topic: Topic) -> None:
     """Three or four, each a sentence that says what an answer does, and no two the same."""
     every = [question_criteria(replace(topic, question=number))[f"{topic.name}_question"] for number in QUESTIONS]
@@ -121,7 +123,7 @@ def test_each_of_the_three_questions_has_its_own_criteria(topic: Topic) -> None:
     assert all(text[0].isupper() and text.split()[0].endswith("s") and text.endswith(".") for text in texts)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_each_notebook_asks_below_the_answer_and_says_at_its_end_what_one_can(topic: Topic) -> None:
     *_, last, end = (ROOT / "solutions" / f"{topic.folder}.py").read_text("utf-8").split("\n# %%")
     assert end == "\nprogress()\n" and "\n#\n# **Now you can** " in last
@@ -134,9 +136,9 @@ def test_each_notebook_asks_below_the_answer_and_says_at_its_end_what_one_can(to
 def test_the_student_edition_has_the_criteria_of_all_questions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(keys, "KEYS", assemble() / "course" / "keys")
+    monkeypatch.setattr(keys, "KEYS", assemble("", OURS) / "course" / "keys")
     monkeypatch.setattr(rubrics, "find_spec", lambda module: None)
-    for topic in TOPICS:
+    for topic in OURS:
         held = keys.answer_key(topic.name).question_criteria
         assert held == question_criteria(topic)
         for name, (first, *_) in held.items():

@@ -14,7 +14,8 @@ from course.notebook.folder import choose_path, keep_grade, note, now, read_prog
 from course.notebook.progress import progress
 from course.notebook.standing import Standing, date, grade_of, next_after, standing_of, state_of, time_of
 from course.study_paths import PATHS
-from course.syllabus import TOPICS, Topic, find_item, find_topic
+from course.syllabus import OURS, Topic
+from tests.original import find_item, find_topic
 
 SELF = find_topic("06")
 
@@ -22,7 +23,7 @@ SELF = find_topic("06")
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with all notebooks; the working folder is that of topic 06."""
-    for topic in TOPICS:
+    for topic in OURS:
         (tmp_path / topic.folder).mkdir()
         (tmp_path / topic.folder / f"{topic.folder}.ipynb").write_text("{}")
     monkeypatch.chdir(tmp_path / SELF.folder)
@@ -135,13 +136,13 @@ def test_the_map_shows_the_score_too(
 
 @pytest.mark.parametrize("path", [None, *PATHS])
 def test_each_topic_is_followed_by_the_next_of_the_path(path: Any) -> None:
-    along: list[Topic] = [find_topic(folder) for folder in path.folders] if path else list(TOPICS)
-    assert [next_after(topic, path) for topic in along] == [*along[1:], None]
+    along: list[Topic] = [find_topic(folder) for folder in path.folders] if path else list(OURS)
+    assert [next_after(OURS, topic, path) for topic in along] == [*along[1:], None]
 
 
 def test_beside_the_path_the_next_larger_number_follows() -> None:
     language = PATHS[0]
-    after = next_after(find_topic("11"), language)
+    after = next_after(OURS, find_topic("11"), language)
     assert after is not None and after.number == 13 and not language.holds(find_topic("11"))
 
 

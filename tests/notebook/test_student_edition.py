@@ -9,11 +9,12 @@ import sys
 import pytest
 
 from course.grading.kernel_edition import assemble
+from course.syllabus import OURS
 
 
 @pytest.fixture(scope="module")
 def edition():
-    return assemble()
+    return assemble("", OURS)
 
 
 NOTEBOOK = """

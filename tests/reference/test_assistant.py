@@ -11,23 +11,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from course.reference import assistant
+from tests.reference.numbers import noise, same_with_gradients
 
 SPECIAL = {"system": 9, "user": 1, "assistant": 2, "end": 3}
 IMAGE = 5
-
-
-def numbers(*shape, dtype=torch.float64, seed=0):
-    drawn = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return drawn.to(dtype).requires_grad_()
-
-
-def same_with_gradients(ours, theirs, inputs, tolerance=1e-10):
-    weights = torch.randn(ours.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(ours)
-    assert ours.dtype == theirs.dtype
-    torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
-    found = torch.autograd.grad((ours * weights).sum(), inputs)
-    for a, b in zip(found, torch.autograd.grad((theirs * weights).sum(), inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
 
 
 # -- chats -------------------------------------------------------------------------------------------------------------
@@ -78,7 +65,7 @@ def test_an_unknown_role_is_named():
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-4)])
 @pytest.mark.parametrize(("B", "T", "V"), [(2, 5, 7), (1, 2, 3), (3, 1, 5)])
 def test_it_is_minus_the_summed_cross_entropy(dtype, tolerance, B, T, V):
-    logits = numbers(B, T, V, dtype=dtype)
+    logits = noise(B, T, V, dtype=dtype)
     drawn = torch.Generator().manual_seed(1)
     ids = torch.randint(V, (B, T), generator=drawn)
     learned = torch.rand(B, T, generator=drawn) < 0.6
@@ -90,7 +77,7 @@ def test_it_is_minus_the_summed_cross_entropy(dtype, tolerance, B, T, V):
 
 def test_the_probabilities_of_all_texts_add_up():
     """Of a table of logits by beginnings, whose every text of three tokens is asked for."""
-    first, second = numbers(4), numbers(4, 4, seed=1)
+    first, second = noise(4), noise(4, 4, seed=1)
     texts = torch.cartesian_prod(torch.arange(1), torch.arange(4), torch.arange(4))  # (16, 3)
     logits = torch.stack([first.expand(16, 4), second[texts[:, 1]], torch.zeros(16, 4)], 1)
     found = assistant.sequence_log_prob(logits, texts, torch.ones(16, 3, dtype=torch.bool))
@@ -123,7 +110,7 @@ def rows_with_an_image(B, T, seed=0):
 @pytest.mark.parametrize(("B", "T", "N"), [(3, 7, 4), (2, 1, 3), (4, 5, 1), (5, 2, 2)])
 def test_patches_stand_where_the_image_token_was(B, T, N):
     ids, places = rows_with_an_image(B, T)
-    words, patches = numbers(B, T, 5), numbers(B, N, 5, seed=1)
+    words, patches = noise(B, T, 5), noise(B, N, 5, seed=1)
     expected = torch.empty(B, T - 1 + N, 5, dtype=torch.float64)
     for row, place in enumerate(places.tolist()):
         for t in range(T - 1 + N):
@@ -170,7 +157,7 @@ def test_no_image_and_two_are_refused(row):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 def test_bradley_and_terry_is_a_cross_entropy(dtype, tolerance):
-    chosen, rejected = numbers(7, dtype=dtype), numbers(7, dtype=dtype, seed=1)
+    chosen, rejected = noise(7, dtype=dtype), noise(7, dtype=dtype, seed=1)
     theirs = F.binary_cross_entropy_with_logits(chosen - rejected, torch.ones(7, dtype=dtype))
     same_with_gradients(assistant.preference_loss(chosen, rejected), theirs, [chosen, rejected], tolerance)
 
@@ -200,8 +187,8 @@ def test_the_three_answers_by_hand():
 @settings(max_examples=40, deadline=None)
 def test_no_policy_does_better(seed, beta, N):
     """The best policy reaches beta log Z, and every other one less by beta times its divergence from it."""
-    log_ref, other = numbers(N, seed=seed).log_softmax(0), numbers(N, seed=seed + 1).log_softmax(0)
-    reward = 2 * numbers(N, seed=seed + 2)
+    log_ref, other = noise(N, seed=seed).log_softmax(0), noise(N, seed=seed + 1).log_softmax(0)
+    reward = 2 * noise(N, seed=seed + 2)
     best = assistant.best_policy(log_ref, reward, beta)
 
     def gain(log_p):
@@ -229,7 +216,7 @@ def test_a_price_that_is_none_is_refused(beta):
 @pytest.mark.parametrize("beta", [0.1, 2.0])
 def test_dpo_is_the_published_formula(dtype, tolerance, beta):
     """As the library trl computes it: the sigmoid loss of the difference of the log-ratios."""
-    a, b, c, d = (numbers(5, dtype=dtype, seed=i) for i in range(4))
+    a, b, c, d = (noise(5, dtype=dtype, seed=i) for i in range(4))
     theirs = -F.logsigmoid(beta * ((a - b) - (c - d).detach())).mean()
     ours = assistant.dpo_loss(a, b, c, d, beta)
     same_with_gradients(ours, theirs, [a, b], tolerance)
@@ -237,7 +224,7 @@ def test_dpo_is_the_published_formula(dtype, tolerance, beta):
 
 
 def test_at_the_optimum_dpo_is_the_loss_of_the_true_rewards():
-    log_ref, reward = numbers(11).log_softmax(0), numbers(11, seed=1)
+    log_ref, reward = noise(11).log_softmax(0), noise(11, seed=1)
     best = assistant.best_policy(log_ref, reward, 0.3)
     i, j = torch.arange(11), torch.arange(11).flip(0)
     found = assistant.dpo_loss(best[i], best[j], log_ref[i], log_ref[j], 0.3)
@@ -254,7 +241,7 @@ def test_four_answers_by_hand():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_every_group_is_standardised_by_itself(dtype):
-    rewards = 20 * numbers(5, 7, dtype=dtype).detach()
+    rewards = 20 * noise(5, 7, dtype=dtype).detach()
     found = assistant.group_advantages(rewards)
     theirs = torch.stack([(row - row.mean()) / row.std() for row in rewards])
     assert found.dtype == dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -12,22 +13,12 @@ from torch.nn import functional as F
 
 from course.reference import linear_time as lt
 from course.reference.hidden_states import causal_conv1d
+from tests.reference import numbers
+from tests.reference.numbers import noise
 
 BOTH = pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
-
-
-def numbers(*shape, dtype=torch.float64, seed=0):
-    drawn = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return drawn.to(dtype).requires_grad_()
-
-
-def same_with_gradients(ours, theirs, inputs, tolerance):
-    """Values, and the gradients of a random projection; of what a single token does not need, zeros."""
-    weights = torch.randn_like(ours)
-    assert ours.dtype == theirs.dtype and torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
-    of = {"inputs": inputs, "materialize_grads": True, "allow_unused": True}
-    for a, b in zip(*(torch.autograd.grad((out * weights).sum(), **of) for out in (ours, theirs)), strict=True):
-        assert torch.allclose(a, b, rtol=tolerance, atol=tolerance)
+same_with_gradients = partial(numbers.same_with_gradients, materialize_grads=True, allow_unused=True)
+"""Of what a single token does not need, the gradients are zeros."""
 
 
 # -- linear attention ------------------------------------------------------------------------------------------------
@@ -36,7 +27,7 @@ def same_with_gradients(ours, theirs, inputs, tolerance):
 @BOTH
 @pytest.mark.parametrize(("B", "T", "D", "Dv"), [(2, 7, 5, 3), (1, 1, 4, 1), (3, 11, 4, 6)])
 def test_linear_attention_is_the_quadratic_form(B, T, D, Dv, dtype, tolerance):
-    q, k, v = (numbers(*shape, dtype=dtype, seed=i) for i, shape in enumerate([(B, T, D), (B, T, D), (B, T, Dv)]))
+    q, k, v = (noise(*shape, dtype=dtype, seed=i) for i, shape in enumerate([(B, T, D), (B, T, D), (B, T, Dv)]))
     scores = ((F.elu(q) + 1) @ (F.elu(k) + 1).mT).tril()
     theirs = scores @ v / scores.sum(-1, keepdim=True)
     same_with_gradients(lt.linear_attention(q, k, v), theirs, [q, k, v], tolerance)
@@ -45,9 +36,9 @@ def test_linear_attention_is_the_quadratic_form(B, T, D, Dv, dtype, tolerance):
 @BOTH
 def test_its_steps_are_the_whole(dtype, tolerance):
     q, k, v = (
-        numbers(2, 7, 5, dtype=dtype),
-        numbers(2, 7, 5, dtype=dtype, seed=1),
-        numbers(2, 7, 3, dtype=dtype, seed=2),
+        noise(2, 7, 5, dtype=dtype),
+        noise(2, 7, 5, dtype=dtype, seed=1),
+        noise(2, 7, 3, dtype=dtype, seed=2),
     )
     state = torch.zeros(2, 5, 3, dtype=dtype), torch.zeros(2, 5, dtype=dtype)
     outs = []
@@ -96,24 +87,24 @@ def wkv_by_sums(k, v, w, u):
 @BOTH
 @pytest.mark.parametrize(("B", "T", "D"), [(2, 7, 5), (1, 1, 3), (3, 2, 1)])
 def test_wkv_is_the_papers_sum(B, T, D, dtype, tolerance):
-    k, v, u = numbers(B, T, D, dtype=dtype), numbers(B, T, D, dtype=dtype, seed=1), numbers(D, dtype=dtype, seed=2)
-    w = numbers(D, dtype=dtype, seed=3).abs().detach().requires_grad_()
+    k, v, u = noise(B, T, D, dtype=dtype), noise(B, T, D, dtype=dtype, seed=1), noise(D, dtype=dtype, seed=2)
+    w = noise(D, dtype=dtype, seed=3).abs().detach().requires_grad_()
     same_with_gradients(lt.wkv(k, v, w, u), wkv_by_sums(k, v, w, u), [k, v, w, u], tolerance)
 
 
 def test_wkv_is_that_of_transformers():
     from transformers.models.rwkv.modeling_rwkv import rwkv_linear_attention_cpu
 
-    k, v, u = 3 * numbers(2, 11, 5, dtype=torch.float32), numbers(2, 11, 5, dtype=torch.float32, seed=1), numbers(5)
-    decay = numbers(5, dtype=torch.float32, seed=3)
+    k, v, u = 3 * noise(2, 11, 5, dtype=torch.float32), noise(2, 11, 5, dtype=torch.float32, seed=1), noise(5)
+    decay = noise(5, dtype=torch.float32, seed=3)
     theirs, _ = rwkv_linear_attention_cpu(decay, u.float(), k, v)
     assert torch.allclose(lt.wkv(k, v, decay.exp(), u.float()), theirs, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", [100.0, 1000.0])
 def test_large_keys_stay_finite_with_their_gradients(size):
-    k, v = numbers(2, 9, 3), numbers(2, 9, 3, seed=1)
-    w, u = torch.tensor([0.0, 0.5, 40.0], dtype=torch.float64), numbers(3, seed=2)
+    k, v = noise(2, 9, 3), noise(2, 9, 3, seed=1)
+    w, u = torch.tensor([0.0, 0.5, 40.0], dtype=torch.float64), noise(3, seed=2)
     out = lt.wkv(size * k, v, w.requires_grad_(), u)
     assert out.isfinite().all() and torch.allclose(out, wkv_by_sums(size * k, v, w, u))
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(out.sum(), [k, v, w, u]))
@@ -153,16 +144,16 @@ def test_half_a_step_by_hand():
 @pytest.mark.parametrize(("B", "T", "N"), [(2, 7, 5), (3, 1, 1), (1, 11, 2)])
 def test_the_scan_is_the_convolution(B, T, N, dtype, tolerance):
     a_bar = torch.linspace(0.1, 0.95, N, dtype=dtype).requires_grad_()
-    b_bar, c, x = numbers(N, dtype=dtype), numbers(N, dtype=dtype, seed=1), numbers(B, T, dtype=dtype, seed=2)
+    b_bar, c, x = noise(N, dtype=dtype), noise(N, dtype=dtype, seed=1), noise(B, T, dtype=dtype, seed=2)
     kernel = lt.ssm_kernel(a_bar, b_bar, c, T).flip(0)[None, None]
     theirs = causal_conv1d(x[:, None], kernel, torch.zeros(1, dtype=dtype))[:, 0]
     same_with_gradients(lt.ssm_scan(a_bar, b_bar, c, x), theirs, [a_bar, b_bar, c, x], tolerance)
 
 
 def scan_inputs(B, T, D, N, dtype=torch.float64):
-    x, B_t, C_t = (numbers(B, T, n, dtype=dtype, seed=i) for i, n in enumerate((D, N, N)))
-    delta = F.softplus(numbers(B, T, D, dtype=dtype, seed=3)).detach().requires_grad_()
-    A = (-numbers(D, N, dtype=dtype, seed=4).exp()).detach().requires_grad_()
+    x, B_t, C_t = (noise(B, T, n, dtype=dtype, seed=i) for i, n in enumerate((D, N, N)))
+    delta = F.softplus(noise(B, T, D, dtype=dtype, seed=3)).detach().requires_grad_()
+    A = (-noise(D, N, dtype=dtype, seed=4).exp()).detach().requires_grad_()
     return x, delta, A, B_t, C_t
 
 
@@ -212,7 +203,7 @@ def test_steps_decide_what_is_kept():
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
 def test_the_prefix_scan_is_the_recurrence(T, N, seed):
-    a, b = numbers(2, T, N, seed=seed), numbers(2, T, N, seed=seed + 1)
+    a, b = noise(2, T, N, seed=seed), noise(2, T, N, seed=seed + 1)
     kept = (a * (torch.rand(2, T, N) > 0.2)).detach().requires_grad_()
     h, states = torch.zeros(2, N, dtype=torch.float64), []
     for t in range(T):
@@ -231,7 +222,7 @@ def test_five_places_by_hand():
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_weights_are_those_of_all_experts_shared_out_anew(k):
-    logits = numbers(7, 5)
+    logits = noise(7, 5)
     p, experts = logits.softmax(-1).topk(k)
     weights, chosen = lt.route(logits, k)
     assert chosen.dtype == torch.int64 and torch.equal(chosen, experts)
@@ -239,7 +230,7 @@ def test_weights_are_those_of_all_experts_shared_out_anew(k):
 
 
 def test_a_single_experts_weight_has_no_gradient():
-    logits = numbers(3, 4)
+    logits = noise(3, 4)
     weights, _ = lt.route(logits, 1)
     assert (weights == 1).all() and (torch.autograd.grad(weights.sum(), logits)[0] == 0).all()
 
@@ -248,7 +239,7 @@ def test_a_single_experts_weight_has_no_gradient():
 def test_the_balance_loss_is_that_of_transformers_over_k(k):
     from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
 
-    logits = numbers(11, 5, dtype=torch.float32)
+    logits = noise(11, 5, dtype=torch.float32)
     theirs = load_balancing_loss_func((logits,), 5, k) / k
     same_with_gradients(lt.balance_loss(logits, lt.route(logits, k)[1]), theirs, [logits], 1e-5)
 

@@ -14,9 +14,8 @@ from torch.optim.lr_scheduler import LinearLR, LRScheduler
 from course import data
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import find
 from course.judge import Verdict, judge
-from course.syllabus import find_item
+from tests.original import find, item_of
 
 Batches = Iterator[tuple[Tensor, ...]]
 Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
@@ -51,7 +50,7 @@ def trained(
     model, generator = build(), torch.Generator().manual_seed(seed)
     batches = stream(generator) if stream else data.stream(task, generator)
     first = next(batches)
-    steps = math.ceil(share * find_item(task)[1].budget.cpu / len(first[0]))
+    steps = math.ceil(share * item_of(task).budget.cpu / len(first[0]))
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     descent = optimizer(parameters, lr=lr)
     rates = schedule(descent, steps) if schedule else None
@@ -77,4 +76,4 @@ def falling(to: float) -> Schedule:
 def verdict_on(task: str, model: nn.Module, seed: int = 0) -> Verdict:
     """The verdict on a model that was trained for `task`, on what the judge draws from `seed`."""
     exercise = find(task)
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
+    return judge(key_of(exercise, seed), lambda script: run(script, model), item_of(task).points)

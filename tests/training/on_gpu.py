@@ -26,7 +26,8 @@ from course.grading.course_folder import source_path
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
+from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(__file__).parents[2]
 ORDER = (
@@ -111,13 +112,13 @@ def _score(outcome: Outcome | None, task: str) -> str:
 
 
 def _execute(topic: Topic, nb: NotebookNode, seconds: float, **task: object) -> Outcome:
-    limits = own_limits(nb, Limits(60.0, notebook=seconds, call=60.0))
+    limits = own_limits(ORIGINAL, nb, Limits(60.0, notebook=seconds, call=60.0))
     return Outcome.from_bytes(execute(Task(topic.folder, notebook_bytes(nb), seed=1, limits=limits, **task).to_bytes()))
 
 
 def run_topic(topic: Topic, seconds: float, gpu: bool = True) -> Run:
     """Execute the solved notebook of a topic on the GPU, then grade what it trained without one."""
-    nb = build(source_path(ROOT, topic), topic)
+    nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     there = _execute(topic, nb, seconds, policy="retrain", gpu=gpu)
     if there.fault:
         return Run(topic, there, None)

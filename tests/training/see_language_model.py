@@ -23,7 +23,8 @@ from course.data import language_model
 from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
+from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(__file__).parents[2]
 SEEN = re.compile(r"language_model\.seen\(\"(\w+)\"\)")
@@ -33,7 +34,7 @@ LEFT_OUT = re.compile(r"^(check|fit|predict|progress|rubric|record)\b|\bfit\(|\b
 
 def cells(topic: Topic) -> Iterator[tuple[str, list[ast.stmt]]]:
     """Yield the solved notebook's cells, in order: the name of what was recorded, or "", and the statements to run."""
-    for cell in build(source_path(ROOT, topic), topic).cells:
+    for cell in build(ORIGINAL, source_path(ROOT, topic), topic).cells:
         if cell.cell_type == "code" and not is_setup(cell):
             found = SEEN.search(cell.source)
             statements = ast.parse(cell.source).body

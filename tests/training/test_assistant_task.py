@@ -15,8 +15,8 @@ import torch
 
 from course import blocks
 from course.data import advice
-from course.hidden.assistant.assistant_task import assistant_task
 from course.reference.assistant import dpo_loss, sequence_log_prob
+from tests.original import points_of
 from tests.training import judged
 from tests.training.judged import falling, verdict_on
 
@@ -96,8 +96,13 @@ BUGS = [exchanged, reference_is_the_policy, reference_moves, chosen_alone, beta_
 
 @pytest.mark.parametrize("loss", BUGS)
 def test_the_commonest_bugs_do_not(loss):
-    assert verdict_on("assistant_task", trained(0, loss), 0).score < assistant_task.points
+    assert verdict_on("assistant_task", trained(0, loss), 0).score < points_of("assistant_task")
 
 
 def test_tiny_steps_do_not():
-    assert verdict_on("assistant_task", trained(0, lr=1e-3), 0).score < assistant_task.points
+    assert verdict_on("assistant_task", trained(0, lr=1e-3), 0).score < points_of("assistant_task")
+
+
+@pytest.mark.parametrize("lr", [0.01, 0.03, 0.1])
+def test_a_reference_that_moves_with_the_policy_is_named(lr):
+    assert "one model" in verdict_on("assistant_task", trained(0, reference_moves, lr=lr), 0).hint

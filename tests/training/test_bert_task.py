@@ -27,8 +27,8 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from course import blocks
 from course.data import beings
-from course.hidden.bert.bert_task import bert_task
 from course.reference.bert import Bert
+from tests.original import points_of
 from tests.training import judged
 from tests.training.judged import verdict_on
 
@@ -108,7 +108,7 @@ def test_the_notebooks_loops_get_full_marks(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fifty_labels_alone_do_not(seed):
     verdict = verdict_on("bert_task", pretrained(seed, FromScratch), seed)
-    assert verdict.score < bert_task.points / 2
+    assert verdict.score < points_of("bert_task") / 2
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_fifty_labels_alone_do_not(seed):
     ids=["mask turned round", "nothing hidden", "small steps", "large steps"],
 )
 def test_the_commonest_bugs_do_not(bug):
-    assert verdict_on("bert_task", pretrained(0, **bug), 0).score < bert_task.points / 2
+    assert verdict_on("bert_task", pretrained(0, **bug), 0).score < points_of("bert_task") / 2
 
 
 def test_asking_for_every_word_is_seen_by_nobody():
     """The notebook tells it as a story: only the printed loss is too good to be true."""
-    assert verdict_on("bert_task", pretrained(0, everywhere=True), 0).score > 0.6 * bert_task.points
+    assert verdict_on("bert_task", pretrained(0, everywhere=True), 0).score > 0.6 * points_of("bert_task")

@@ -45,11 +45,6 @@ class Tied(Model):
         return cbow_logits(contexts, self.E, self.E, self.b)
 
 
-class OneSide(Model):
-    def forward(self, contexts):
-        return super().forward(contexts[:, :RADIUS])
-
-
 class CutOff(Model):
     def forward(self, contexts):
         return cbow_logits(contexts, self.E.detach(), self.W, self.b)
@@ -135,7 +130,6 @@ MISTAKES = [
     ("softmax in the model", SoftmaxInside, {}, "softmax_in_the_model"),
     ("softmax before the loss", Model, {"loss": partial(loss, loss_of=after_softmax)}, "sure_and_wrong"),
     ("one table for both", Tied, {}, "one_table_for_both"),
-    ("reads one side", OneSide, {}, "reads_one_side"),
     ("E gets no gradient", CutOff, {}, "frequencies_alone"),
     ("stopped half way", Model, {"lr": 1e-3, "share": 0.5}, "stopped_on_the_way"),
     ("steps far too small", Model, {"lr": 1e-5}, "never_trained"),

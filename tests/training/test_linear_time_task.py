@@ -18,8 +18,8 @@ from torch.nn import functional as F
 from torch.optim.lr_scheduler import OneCycleLR
 
 from course.data import copying
-from course.hidden.linear_time.linear_time_task import linear_time_task
 from course.reference.linear_time import Copier, SelectiveLayer
+from tests.original import points_of
 from tests.training import judged
 from tests.training.judged import verdict_on
 
@@ -58,13 +58,13 @@ def test_the_notebooks_loop_gets_full_marks(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_step_for_all_tokens_fails_at_256(seed):
     verdict = verdict_on("linear_time_task", trained(seed, OneStepForAll), seed)
-    assert verdict.score <= linear_time_task.points / 4 and verdict.misconception == "counts_places"
+    assert verdict.score <= points_of("linear_time_task") / 4 and verdict.misconception == "counts_places"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_steps_do_not(seed):
     verdict = verdict_on("linear_time_task", trained(seed, lr=1e-3, schedule=None, optimizer=torch.optim.Adam), seed)
-    assert verdict.score < linear_time_task.points
+    assert verdict.score < points_of("linear_time_task")
 
 
 def test_a_loop_without_steps_does_not():

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from course.data.parentheses import LENGTHS, examples
-from course.hidden import find
 from course.reference.rnn import ElmanClassifier, clip_grad_norm
+from tests.original import find, points_of
 from tests.training.judged import trained, verdict_on
 
 pytestmark = pytest.mark.slow
@@ -69,4 +69,4 @@ def test_common_mistakes_do_not(name, kind, seed):
     model = train(kind, seed)
     verdict = verdict_on("rnn_task", model, 100 + seed)
     print(f"\n{name}, seed {seed}: {accuracy(model):.3f}, {verdict.score} points, {verdict.misconception}")
-    assert verdict.score < find("rnn_task").points / 2
+    assert verdict.score < points_of("rnn_task") / 2

@@ -131,15 +131,31 @@ def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6
     return because or "the value is not the one that every correct solution returns"
 
 
+def _no_entry(found: object, key: str) -> str:
+    """Return what is wrong with something that should be a dict with this entry, or an empty string."""
+    if isinstance(found, Mapping) and key in found:
+        return ""
+    return f"expected a dict with an entry {key!r}, got {kind(found)}"
+
+
 @law
 def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str = "out", because: str = "") -> str:
     """Require the entry `key` of a dict to be close to a known number."""
-    if not isinstance(outputs[of], Mapping) or key not in outputs[of]:
-        return f"expected a dict with an entry {key!r}, got {kind(outputs[of])}"
+    if missing := _no_entry(outputs[of], key):
+        return missing
     found = float(outputs[of][key])
     return (
         "" if abs(found - value) <= within else because or f"the entry {key!r} is {found:.4g}, and {value:.4g} is right"
     )
+
+
+@law
+def entry_positive(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
+    """Require the entry `key` of a dict to be above zero."""
+    if missing := _no_entry(outputs[of], key):
+        return missing
+    found = float(outputs[of][key])
+    return "" if found > 0 else because or f"the entry {key!r} is {found:.4g}, and should be above 0"
 
 
 @law

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.course import Course
 from course.grading.authoring import setup_cell
 from course.grading.authoring.source import KERNEL, write
 from course.grading.catalogue import hours, six_weeks
@@ -14,7 +15,7 @@ from course.grading.course_folder import source_path
 from course.grading.own_cells import OwnCell, own_cells_released
 from course.notebook.standing import NOT_HERE
 from course.study_paths import foundations, paths_through
-from course.syllabus import OURS, OUTLINE, TOPICS, Topic
+from course.syllabus import OURS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -42,17 +43,17 @@ _TABLE = """\
 The points and times are those of the exercises. Reading takes additional time.{six_weeks}"""
 
 
-def write_home(root: Path) -> Path:
-    """Write the home notebook of the topics that have a source in `root`, and return its path.
+def write_home(course: Course) -> Path:
+    """Write the home notebook of the topics that have a source, and return its path.
 
     Topics that have not been released are named, without a link.
     """
-    topics = [topic for topic in TOPICS if source_path(root, topic).is_file()]
-    folder = root / "assignments"
+    topics = [topic for topic in course.topics if source_path(course.root, topic).is_file()]
+    folder = course.root / "assignments"
     folder.mkdir(exist_ok=True)
     released = [topic for topic in topics if (folder / _beside(topic)).is_file()]
-    own = {topic.name: own_cells_released(root, topic) for topic in released}
-    write(_notebook(topics, released, own), folder / NOTEBOOK)
+    own = {topic.name: own_cells_released(course.root, topic) for topic in released}
+    write(_notebook(course, topics, released, own), folder / NOTEBOOK)
     return folder / NOTEBOOK
 
 
@@ -60,26 +61,25 @@ Own = Mapping[str, Sequence[OwnCell]]
 """An instructor's own graded cells in the notebooks that are released, by topic."""
 
 
-def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> NotebookNode:
+def _notebook(course: Course, topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> NotebookNode:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
     paths = f"\n\n## If you have six weeks\n\n{six_weeks()}" if paths_through(topics) else ""
     table = _TABLE.format(table=_table(topics, released, own), six_weeks=paths)
     cells = [
-        new_markdown_cell(_opening(topics)),
+        new_markdown_cell(_opening(course.outline.title, topics)),
         new_code_cell(_CODE),
         new_markdown_cell(table),
     ]
     for cell in cells:
         cell.id = hashlib.sha256(cell.source.encode()).hexdigest()[:16]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}})
-    setup_cell.put(notebook, f"assignments/{NOTEBOOK}")
+    setup_cell.put(notebook, f"assignments/{NOTEBOOK}", course.is_original)
     return notebook
 
 
-def _opening(topics: Sequence[Topic]) -> str:
+def _opening(title: str, topics: Sequence[Topic]) -> str:
     """Return the first text: an introduction to our own course, or the topics' titles in an instructor's course."""
-    title = OUTLINE.title if OUTLINE is not None else "Sequence models"
     number, tell = (f"{len(topics)} notebooks", "tell") if len(topics) != 1 else ("one notebook", "tells")
     titles = list(dict.fromkeys(topic.title for topic in (*topics[:1], *topics[-1:])))
     between = f"From {' to '.join(titles)}" if len(titles) > 1 else "".join(titles)

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from course.syllabus import BRANCH, OUTLINE, SOURCE
+from course.syllabus import BRANCH, SOURCE
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -72,8 +72,6 @@ except ModuleNotFoundError:
 """
 
 
-SETUP = setup_source(OUTLINE is None)
-
 ABOVE = (
     "Press Shift+Enter to run one cell after the other. The folded cell below installs the course where it is missing, "
     "such as on Colab. Elsewhere it does nothing."
@@ -103,24 +101,29 @@ def badges(path: str) -> str:
     )
 
 
-def put(notebook: NotebookNode, path: str) -> None:
+def put(notebook: NotebookNode, path: str, is_ours: bool) -> None:
     """Add badges to a notebook, and the setup cell with its text before the first code cell.
 
     In an instructor's own course there are no badges: they would open our notebook, and not theirs.
 
     Args:
         path: where the released notebook stands in the repository.
+        is_ours: whether the notebook belongs to the original course.
     """
-    from nbformat.v4 import new_code_cell
-
     title, line, text = notebook.cells[0].source.partition("\n")
-    if title.startswith("# ") and OUTLINE is None:
+    if title.startswith("# ") and is_ours:
         notebook.cells[0].source = f"{title}\n\n{badges(path)}{line}{text}"
     code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     at = min(code, default=1)
     for cell in notebook.cells[:at][-1:]:
         cell.source = f"{cell.source}\n\n{ABOVE}"
-    notebook.cells.insert(at, new_code_cell(SETUP.strip(), id=_TAG, metadata={**_FOLDED, "tags": [_TAG]}))
+    notebook.cells.insert(at, _cell(is_ours))
+
+
+def _cell(is_ours: bool) -> NotebookNode:
+    from nbformat.v4 import new_code_cell
+
+    return new_code_cell(setup_source(is_ours).strip(), id=_TAG, metadata={**_FOLDED, "tags": [_TAG]})
 
 
 def take_away(notebook: NotebookNode) -> None:

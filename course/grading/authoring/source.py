@@ -22,17 +22,18 @@ import re
 import shlex
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import course.syllabus
+from course import syllabus
+from course.course import Course, find_course
 from course.files import write_atomically
 from course.grading.authoring import setup_cell
 from course.grading.cells import BEGIN, SOLUTION_SUFFIX, grade_id
-from course.grading.course_folder import find_root, notebook_path, released_at, source_path
+from course.grading.course_folder import demand_course, notebook_path, released_at, source_path
 from course.grading.problem import Problem
-from course.syllabus import OUTLINE, TOPICS, Topic, topic_in
+from course.syllabus import Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -41,23 +42,23 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 ROLES = ("solution", "check", "question")
 
 
-def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
+def refresh(course: Course, topics: Iterable[Topic] | None = None) -> list[Path]:
     """Build the notebooks that are missing or older than their sources; if all are fresh, this costs one stat each.
 
-    Topics without a source are skipped.
+    The `topics` are by default all of the course. Topics without a source are skipped.
 
     Raises:
         Problem: `build` refuses a source, or a notebook was edited since it was built and is kept. All others are built
             before this is raised.
     """
     written, problems = [], []
-    for topic in topics:
-        source, notebook = source_path(root, topic), notebook_path(root, topic)
-        if not source.is_file() or not _is_stale(notebook, source):
+    for topic in course.topics if topics is None else topics:
+        source, notebook = source_path(course.root, topic), notebook_path(course.root, topic)
+        if not source.is_file() or not _is_stale(course, notebook, source):
             continue
         try:
             _refuse_if_edited(notebook, source)
-            _write_built(build(source, topic), notebook)
+            _write_built(build(course, source, topic), notebook)
         except Problem as problem:
             problems.append(str(problem))
         else:
@@ -67,30 +68,30 @@ def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
     return written
 
 
-def current(root: Path, topic: Topic) -> NotebookNode | None:
+def current(course: Course, topic: Topic) -> NotebookNode | None:
     """Return the topic's notebook as it would be released now, or None if `course release` would refuse its source."""
     import nbformat
 
-    source, notebook = source_path(root, topic), notebook_path(root, topic)
+    source, notebook = source_path(course.root, topic), notebook_path(course.root, topic)
     try:
-        if source.is_file() and _is_stale(notebook, source):
+        if source.is_file() and _is_stale(course, notebook, source):
             _refuse_if_edited(notebook, source)
-            return build(source, topic)
+            return build(course, source, topic)
         return nbformat.read(notebook, as_version=4)
     except (Problem, OSError, ValueError, KeyError):
         return None
 
 
-def build(source: Path, topic: Topic) -> NotebookNode:
+def build(course: Course, source: Path, topic: Topic) -> NotebookNode:
     """Return the nbgrader source notebook of `topic`, with solutions; the same source always gives the same bytes.
 
     Raises:
         Problem: a cell's short metadata names no item of the topic, or stands on the wrong kind of cell.
     """
-    return _build_text(source.read_text("utf-8"), source.name, topic)
+    return _build_text(course, source.read_text("utf-8"), source.name, topic)
 
 
-def _build_text(text: str, name: str, topic: Topic) -> NotebookNode:
+def _build_text(course: Course, text: str, name: str, topic: Topic) -> NotebookNode:
     """Return the notebook of a source with the file name `name` and the contents `text`."""
     import jupytext
 
@@ -107,7 +108,7 @@ def _build_text(text: str, name: str, topic: Topic) -> NotebookNode:
         seen[cell.source] += 1
         cell.id = cell_id(cell, topic, seen[cell.source])
     if notebook.cells:
-        setup_cell.put(notebook, released_at(topic))
+        setup_cell.put(notebook, released_at(topic), course.is_original)
     return notebook
 
 
@@ -154,7 +155,7 @@ def update_source(notebook: Path) -> Update:
 
     from course.grading.authoring.pasted_pictures import take_out
 
-    source = _built_from(notebook)
+    source, course = _built_from(notebook)
     try:
         edited = nbformat.read(notebook, as_version=4)
     except (nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
@@ -166,18 +167,18 @@ def update_source(notebook: Path) -> Update:
             "it built again"
         )
     digest = digest_of(edited)
-    topic = topic_in(notebook.resolve().stem)
+    topic = course.topic_in(notebook.resolve().stem)
     pictures = take_out(edited, notebook.resolve().parent)
     marked = re.findall(rf'^# %%.* (?:{"|".join(ROLES)})="(\w+)"', text, re.M)
     items = {item.name: item.points for item in topic.in_source} if topic else {}
     contracted = contract(edited, {*marked, *items})
     if topic:
-        _build_text(contracted, source.name, topic)
+        _build_text(course, contracted, source.name, topic)
     for path, content in pictures.items():
         write_atomically(path, content, by_way_of=source.parent)
     _replace(source, contracted)
     _record(notebook.resolve(), [digest])
-    return Update(source, tuple(pictures), _other_points(edited, items))
+    return Update(source, tuple(pictures), _other_points(course, edited, items))
 
 
 class Update(NamedTuple):
@@ -188,10 +189,10 @@ class Update(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _other_points(notebook: NotebookNode, items: Mapping[str, float]) -> tuple[str, ...]:
+def _other_points(course: Course, notebook: NotebookNode, items: Mapping[str, float]) -> tuple[str, ...]:
     """Return a note for each exercise whose points in a notebook differ from the course's."""
     given = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in notebook.cells if grade_id(cell)}
-    where = "course.toml" if OUTLINE else "course/syllabus.py"
+    where = "course/syllabus.py" if course.is_original else "course.toml"
     return tuple(
         f"{name} stays at {points} points. Change them in {where}, not in the notebook"
         for name, points in items.items()
@@ -199,18 +200,23 @@ def _other_points(notebook: NotebookNode, items: Mapping[str, float]) -> tuple[s
     )
 
 
-def _built_from(notebook: Path) -> Path:
-    """Return the source of a notebook that lies where `refresh` builds it; raise `Problem` for any other file."""
+def _built_from(notebook: Path) -> tuple[Path, Course]:
+    """Return the source and the course of a notebook that lies where `refresh` builds it.
+
+    Raises:
+        Problem: it is any other file.
+    """
     path = notebook.resolve()
     if path.suffix != ".ipynb" or not path.is_file():
         raise Problem(f"{notebook} is not a notebook")
-    root = find_root(path.parent)
+    course = find_course(path.parent)
+    root = demand_course(course)
     if path != root / "solutions" / path.stem / path.name:
         raise Problem(f"{notebook} was not built from a source. Name a notebook such as solutions/03_rnn/03_rnn.ipynb")
     sources = (root / "solutions" / f"{path.stem}.py", root / "exercises" / path.stem / "notebook.py")
     for source in sources:
         if source.is_file():
-            return source
+            return source, course
     raise Problem(f"{notebook} was not built from a source, because there is no {' and no '.join(map(str, sources))}")
 
 
@@ -281,9 +287,9 @@ def _record(notebook: Path, digests: list[str]) -> None:
     _replace(_record_path(notebook), "".join(f"{digest}\n" for digest in digests))
 
 
-def _is_stale(notebook: Path, source: Path) -> bool:
-    course_own = [OUTLINE.path] if OUTLINE else []
-    made_from = (source, Path(course.syllabus.__file__), Path(setup_cell.__file__), Path(__file__), *course_own)
+def _is_stale(course: Course, notebook: Path, source: Path) -> bool:
+    outline = [course.outline.path] if course.outline.path else []
+    made_from = (source, Path(syllabus.__file__), Path(setup_cell.__file__), Path(__file__), *outline)
     try:
         built = notebook.stat().st_mtime_ns
     except FileNotFoundError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from course.course import Course
 from course.grading.catalogue import counted, hours
-from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import group_of
 from course.grading.classroom.last_grading import LastGrading
@@ -26,19 +26,19 @@ class Attempts:
         Problem: nothing of the student was collected.
     """
 
-    def __init__(self, root: Path, topic: Topic, student: str) -> None:
+    def __init__(self, course: Course, topic: Topic, student: str) -> None:
         if Path(student).name != student or student.startswith("."):
             raise Problem(f"{student} cannot be a student's name. Give the name of a folder in submitted/")
-        self.root, self.topic, self.student = root, topic, student
-        self.classroom = Classroom(root, topic)
-        self.all = attempts_of(root, student, topic.folder, self.classroom.submitted(student))
+        self.course, self.root, self.topic, self.student = course, course.root, topic, student
+        self.classroom = Classroom(course, topic)
+        self.all = attempts_of(self.root, student, topic.folder, self.classroom.submitted(student))
         if not self.all:
             raise Problem(f"{student} handed in nothing for {topic.folder}. Check the name")
 
     def lines(self) -> list[str]:
         """Return a line for each attempt: number, arrival time, lateness, points and path."""
         due = due_of(self.classroom.coursedir().db_url, self.topic.folder, self.student)
-        due = extended_due(self.topic).get(self.student, due)
+        due = self.course.outline.extended_due(self.topic.folder).get(self.student, due)
         rows = [
             [
                 str(number),
@@ -64,7 +64,7 @@ class Attempts:
             raise Problem(f"{self.student} has {there} at {self.topic.folder}, so there is no number {number}")
         chosen = self.all[number - 1]
         with topic_lock(self.root, self.topic.folder):
-            for student in () if chosen.counts else group_of(self.topic, self.student):
+            for student in () if chosen.counts else group_of(self.course, self.topic, self.student):
                 put_back(self.root, student, self.topic.folder, chosen, self.classroom.submitted(student))
         return chosen
 
@@ -83,9 +83,9 @@ class Attempts:
         return next((points for known, points in noted.items() if known == one.digest or task.is_of(known)), "")
 
 
-def list_attempts(root: Path, topic: Topic, student: str) -> int:
+def list_attempts(course: Course, topic: Topic, student: str) -> int:
     """Print a student's attempts at a topic, and the command that makes an earlier attempt count."""
-    found = Attempts(root, topic, student)
+    found = Attempts(course, topic, student)
     print(f"{student}, {topic.folder}: {counted(len(found.all), 'attempt')}")
     print("\n".join(f"  {line}" for line in found.lines()))
     if len(found.all) > 1:
@@ -93,17 +93,17 @@ def list_attempts(root: Path, topic: Topic, student: str) -> int:
     return 0
 
 
-def grade_attempt(root: Path, topic: Topic, student: str, number: int) -> int:
+def grade_attempt(course: Course, topic: Topic, student: str, number: int) -> int:
     """Make an attempt count, grade it as `course grade` does, and print all attempts with their points."""
     from course.grading.classroom.grade_command import grade_topic
 
-    chosen, students = Attempts(root, topic, student).choose(number), group_of(topic, student)
+    chosen, students = Attempts(course, topic, student).choose(number), group_of(course, topic, student)
     if not chosen.counts:
-        whose = ", ".join(students)
-        print(f"{topic.folder}: {_shown(chosen.place, root)} counts for {whose} now. What counted before is kept")
-    status = grade_topic(root, topic, students=students)
+        place, whose = _shown(chosen.place, course.root), ", ".join(students)
+        print(f"{topic.folder}: {place} counts for {whose} now. What counted before is kept")
+    status = grade_topic(course, topic, students=students)
     print()
-    list_attempts(root, topic, student)
+    list_attempts(course, topic, student)
     return status
 
 

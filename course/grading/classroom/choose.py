@@ -60,7 +60,7 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
     notes: tuple[str, ...] = ()
     aside = ""
     try:
-        notes = tuple(examine(folder, classroom.topic.folder))
+        notes = tuple(examine(classroom.course, folder, classroom.topic.folder))
     except Undated as problem:
         aside = str(problem)
     except Problem as problem:

@@ -8,31 +8,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.grading.authoring.source import current
 from course.grading.classroom.handed_in import HandedIn
 from course.grading.execution.result_store import Store
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
 from course.grading.gradebook.scores import due_of
 from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.course_of import hand_on
 from course.grading.nbgrader_bridge.patches import cache_lookups
 from course.grading.own_cells import own_tests_released, unreleased
 from course.grading.release.make_release import is_registered, register
-from course.syllabus import OUTLINE, Topic
+from course.syllabus import Topic
 
 
 class Classroom:
     """The submissions of one topic, and the configuration of nbgrader that they are graded with.
 
     Args:
-        root: the course's folder.
+        course: the course of the class.
         topic: the topic of the submissions.
         settings: traits of `JudgedExecute`, such as `policy` or `timeout`, that override the configuration.
     """
 
-    def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
+    def __init__(self, course: Course, topic: Topic, settings: dict[str, Any] | None = None) -> None:
         cache_lookups()
-        self.root, self.topic = root, topic
-        self.config: Any = load_config(root)
+        self.course, self.root, self.topic = course, course.root, topic
+        self.config: Any = load_config(self.root)
+        hand_on(self.config, course)
         self.config.CourseDirectory.assignment_id = topic.folder
         for name, value in (settings or {}).items():
             self.config.JudgedExecute[name] = value
@@ -41,9 +44,9 @@ class Classroom:
         """Sanitised notebooks as text, by student, kept until they are saved so that nbgrader does not redo them."""
         self.forgotten = False
         """Whether the gradebook was lost, with all manual points, because it lacks a topic that was graded before."""
-        if not is_registered(root, topic, self.coursedir().db_url):
+        if not is_registered(self.root, topic, self.coursedir().db_url):
             self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
-            register(root, topic, self.coursedir().db_url)
+            register(course, topic, self.coursedir().db_url)
 
     def coursedir(self, student: str = "") -> Any:
         """Return nbgrader's `CourseDirectory` for one student or for all."""
@@ -65,7 +68,7 @@ class Classroom:
     @property
     def handed_in(self) -> HandedIn:
         """Return the topic's submissions in `submitted/`, misplaced ones included."""
-        return HandedIn(self.coursedir(), self.topic)
+        return HandedIn(self.course, self.coursedir(), self.topic)
 
     def submitted(self, student: str) -> Path:
         """Return the folder of the student's submission that counts."""
@@ -99,13 +102,14 @@ class Classroom:
 
         fill_cache(self.topic)
         settings = JudgedExecute(config=self.config)
+        edition = assemble(self.course.outline.public, [self.topic])
         with tempfile.TemporaryDirectory() as home:
             more = added(settings.environment, settings.gpu)
-            return environment(Path(home), assemble([self.topic]), None, settings.policy, more)
+            return environment(Path(home), edition, None, settings.policy, more)
 
     def changed(self) -> list[str]:
         """Return a line for each difference between `course.toml` and the release: points, and the due date."""
-        if OUTLINE is None:
+        if self.course.is_original:
             return []
         released = {cell.name: cell.max_score for cell in self.released.grade_cells}
         asked = [(item, released.get(item.name, item.points)) for item in self.topic.in_source]
@@ -118,8 +122,8 @@ class Classroom:
 
     def unreleased(self) -> list[str]:
         """Return the instructor's own cells whose tests or points in the source differ from the release."""
-        nb = current(self.root, self.topic)
-        return unreleased(nb, self.topic, self.released) if nb is not None else []
+        nb = current(self.course, self.topic)
+        return unreleased(self.course, nb, self.topic, self.released) if nb is not None else []
 
     def demonstrated(self) -> list[str]:
         """Return the instructor's own tests that need every demonstration to run, each with the reason."""
@@ -128,7 +132,7 @@ class Classroom:
 
         if self.topic.own or JudgedExecute(config=self.config).demonstrations:
             return []
-        reasons = {name: unsure(source) for name, (source, _) in own_tests_released(self.released).items()}
+        reasons = {name: unsure(source) for name, (source, _) in own_tests_released(self.course, self.released).items()}
         return [f"{name} {reason}" for name, reason in reasons.items() if reason]
 
     @property

@@ -78,9 +78,9 @@ class Finisher:
         refuse_name(student)
         refuse_shared(folder)
         refuse_links(folder)
-        came = coursedir.get_existing_timestamp(str(folder))
+        came, course = coursedir.get_existing_timestamp(str(folder)), self.classroom.course
         cells = json.loads(task.notebook)["cells"]
-        nb = executed_notebook(task, outcome, cells, arrived(came, self.due))
+        nb = executed_notebook(course, task, outcome, cells, arrived(came, self.due, course.late_rule))
         about = {"student": student, "assignment": self.name, "notebook": self.name, "db_url": coursedir.db_url}
         resources: dict[str, Any] = {"nbgrader": about, "unique_key": self.name}
         for step in self.steps:

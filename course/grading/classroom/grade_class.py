@@ -141,7 +141,7 @@ class _Round:
         log.debug("%s: executed by %s in %.1f s %s", student, came.worker, came.seconds, came.fault or came.isolation)
         last = LastGrading(self.classroom, student)
         if self.stale and not came.fault and (fresh := last.fresh(task)):
-            came = with_earlier(came, fresh, last.own_outputs())
+            came = with_earlier(self.classroom.course, came, fresh, last.own_outputs())
             outcome = came.to_bytes()
         if self.store:
             self.store.put(task, outcome)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.course import Course
 from course.grading.machine.faults import demand_short_names
 from course.syllabus import Topic
 
@@ -22,7 +23,7 @@ FORGOTTEN = (
 
 
 def grade_topic(
-    root: Path,
+    course: Course,
     topic: Topic,
     *,
     students: Sequence[str] = (),
@@ -46,8 +47,8 @@ def grade_topic(
     if scheduler is None:
         demand_short_names()
         _demand(settings or {})
-        if force or _work_waits(root, topic):
-            _begin_early(topic, (settings or {}).get("policy", "checkpoint"))
+        if force or _work_waits(course.root, topic):
+            _begin_early(course, topic, (settings or {}).get("policy", "checkpoint"))
 
     from course.grading.classroom import summary
     from course.grading.classroom.absent import absent_notes
@@ -56,7 +57,7 @@ def grade_topic(
     from course.grading.classroom.groups import share_points, share_work
     from course.grading.classroom.progress_bars import show_progress
 
-    classroom = Classroom(root, topic, settings)
+    classroom = Classroom(course, topic, settings)
     shared = [] if stale else [*share_work(classroom), *share_points(classroom)]
     with show_progress(topic.folder) as progress:
         graded = grade_class(
@@ -90,7 +91,7 @@ def grade_topic(
         print(f"  {line}")
     _say_what_is_unreleased(classroom, unreleased)
     if spot_check:
-        _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
+        _compare(course, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     complete = all(work.complete for work in (*graded, *misplaced))
     if feedback:
         complete &= _give_feedback(classroom, graded, workers)
@@ -127,24 +128,24 @@ def _work_waits(root: Path, topic: Topic) -> bool:
     return bool(handed_in - graded)
 
 
-def _begin_early(topic: Topic, policy: str) -> None:
+def _begin_early(course: Course, topic: Topic, policy: str) -> None:
     """Start the processes whose imports take seconds, which saves half a second a class on two cores."""
     from course.grading.kernel_edition import assemble
     from course.grading.kernels.environment import environment
     from course.grading.workers.worker_pool import begin_early
 
     with tempfile.TemporaryDirectory() as home:
-        begin_early(environment(Path(home), assemble([topic]), None, policy))
+        begin_early(environment(Path(home), assemble(course.outline.public, [topic]), None, policy))
 
 
 def _compare(
-    root: Path, topic: Topic, graded: list[Graded], share: float, *, workers: int | None, **options: Any
+    course: Course, topic: Topic, graded: list[Graded], share: float, *, workers: int | None, **options: Any
 ) -> None:
     """Train a share of the class's models again, and print how their scores compare."""
     from course.grading.classroom.spot_check import spot_check
     from course.grading.workers.worker_pool import most_workers
 
-    found = spot_check(root, topic, graded, share, workers=workers or most_workers(), **options)
+    found = spot_check(course, topic, graded, share, workers=workers or most_workers(), **options)
     print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
 
 
@@ -157,7 +158,7 @@ def _give_feedback(classroom: Classroom, graded: list[Graded], workers: int | No
     return is_whole
 
 
-def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:
+def grade_stale(course: Course, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:
     """Grade work in `topics` again whose tests have changed since it was graded; `options` go to `grade_topic`.
 
     If `students` are named, each topic skips those who have no graded work in it.
@@ -167,7 +168,7 @@ def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] 
     """
     from course.grading.problem import Problem
 
-    graded = {topic: _graded_in(root, topic) for topic in topics}
+    graded = {topic: _graded_in(course.root, topic) for topic in topics}
     if not any(graded.values()):
         raise Problem("nothing is graded yet, so nothing can be stale. Run `course grade TOPIC` first")
     if unknown := set(students).difference(*graded.values()):
@@ -176,7 +177,7 @@ def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] 
         )
     chosen = {topic: [student for student in students if student in those] for topic, those in graded.items()}
     again = [topic for topic in topics if (chosen[topic] if students else graded[topic])]
-    return max(grade_topic(root, topic, students=chosen[topic], stale=True, **options) for topic in again)
+    return max(grade_topic(course, topic, students=chosen[topic], stale=True, **options) for topic in again)
 
 
 def _graded_in(root: Path, topic: Topic) -> set[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from course.course import Course
 from course.grading.classroom.classroom import Classroom
 from course.grading.gradebook.scores import Marks
 from course.grading.gradebook.students import known_people
@@ -15,23 +16,20 @@ from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.intake.attempts import Attempt, attempt_in, share
 from course.grading.intake.ownership import listed
 from course.outline import Group
-from course.syllabus import OUTLINE, Topic
+from course.syllabus import Topic
 
 
-def groups_in(topic: Topic) -> list[Group]:
-    """Return the groups that hand in a topic together."""
-    return OUTLINE.groups_in(topic.folder) if OUTLINE is not None else []
-
-
-def group_of(topic: Topic, student: str) -> tuple[str, ...]:
+def group_of(course: Course, topic: Topic, student: str) -> tuple[str, ...]:
     """Return the members of a student's group in a topic, the student included."""
-    return next((group.members for group in groups_in(topic) if student in group.members), (student,))
+    groups = course.outline.groups_in(topic.folder)
+    return next((group.members for group in groups if student in group.members), (student,))
 
 
-def one_of_each(topic: Topic, students: Iterable[str]) -> list[str]:
+def one_of_each(course: Course, topic: Topic, students: Iterable[str]) -> list[str]:
     """Return `students` with only the first of each group, because members share their work without copying."""
     students = list(students)
-    firsts = {next((one for one in group_of(topic, student) if one in students), student) for student in students}
+    groups = {student: group_of(course, topic, student) for student in students}
+    firsts = {next((one for one in groups[student] if one in students), student) for student in students}
     return [student for student in students if student in firsts]
 
 
@@ -43,7 +41,7 @@ def share_work(classroom: Classroom) -> list[str]:
     Raises:
         Problem: the topic is being graded now.
     """
-    groups = groups_in(classroom.topic)
+    groups = classroom.course.outline.groups_in(classroom.topic.folder)
     if not groups:
         return []
     known = {person.id for person in known_people(classroom.coursedir().db_url)}
@@ -94,7 +92,7 @@ def share_points(classroom: Classroom) -> list[str]:
     """Copy one member's manual points and comments to members with the same work who have none, and return notes."""
     from nbgrader.api import Gradebook
 
-    groups = groups_in(classroom.topic)
+    groups = classroom.course.outline.groups_in(classroom.topic.folder)
     if not groups:
         return []
     with Gradebook(classroom.coursedir().db_url) as gradebook:

@@ -10,10 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.grading.classroom.graded import Graded
 from course.grading.intake.untrusted import everything, printable, refuse_name
 from course.grading.problem import Problem
-from course.syllabus import TOPICS, Topic
+from course.syllabus import Topic
 
 LOCKED = "{} may not be read by you, so work in it is not graded. Change its rights"
 
@@ -21,8 +22,8 @@ LOCKED = "{} may not be read by you, so work in it is not graded. Change its rig
 class HandedIn:
     """The submissions of one topic, in the folders that nbgrader's `coursedir` names."""
 
-    def __init__(self, coursedir: Any, topic: Topic) -> None:
-        self._coursedir, self._topic = coursedir, topic
+    def __init__(self, course: Course, coursedir: Any, topic: Topic) -> None:
+        self._course, self._coursedir, self._topic = course, coursedir, topic
 
     def submissions(self) -> dict[str, Path]:
         """Return the submitted folders by student, without those that `misnamed` reports."""
@@ -52,7 +53,8 @@ class HandedIn:
     def unknown_topics(self) -> list[str]:
         """Return the names of submitted folders that look like a topic's name but are not one."""
         found = glob.glob(self._place("*", "*"))  # noqa: PTH207
-        names = {Path(path).name for path in found if Path(path).is_dir()} - {topic.folder for topic in TOPICS}
+        known = {topic.folder for topic in self._course.topics}
+        names = {Path(path).name for path in found if Path(path).is_dir()} - known
         return [printable(name) for name in sorted(names) if re.fullmatch(r"\d\d_\w+", name)]
 
     def misplaced(self) -> Iterator[Graded]:

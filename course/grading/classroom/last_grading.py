@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 
 from course.grading.cells import METADATA, grade_id, read_notebook
-from course.grading.classroom.absent import extended_due
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded, PackedVerdicts
 from course.grading.execution.same_written_answer import same_answer
@@ -19,7 +18,7 @@ from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.own_cells import changed, own_tests_in, own_tests_released
 from course.grading.sandbox.probe import NOT_ISOLATED
 from course.judge.verdict import Verdict
-from course.syllabus import FOLLOW_THROUGH, Topic
+from course.syllabus import FollowThrough
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task
@@ -30,17 +29,19 @@ class LastGrading:
 
     def __init__(self, classroom: Classroom, student: str) -> None:
         self.classroom, self.student, self.topic = classroom, student, classroom.topic
+        self.course = classroom.course
         self.folder = classroom.autograded(student)
         self.path = self.folder / f"{self.topic.folder}.ipynb"
 
     def is_done(self, task: Task) -> bool:
         """Whether exactly this work was graded before, with the same tests and settings, and its scores are kept."""
         kept, database = self._kept(), self.classroom.coursedir().db_url
+        rule, follow_through = self.course.late_rule, self.course.outline.follow_through
         return (
             kept.get("task") == task.digest()
-            and kept.get("arrival") == arrival(database, self.topic.folder, self.student, self._stamp())
+            and kept.get("arrival") == arrival(database, self.topic.folder, self.student, self._stamp(), rule=rule)
             and _isolated_enough(kept, task)
-            and not any(map(_scored_otherwise, kept.get("verdicts", {}).values()))
+            and not any(_scored_otherwise(one, follow_through) for one in kept.get("verdicts", {}).values())
             and bool(self._scores())
         )
 
@@ -52,9 +53,9 @@ class LastGrading:
         """Return the cells of the graded work whose tests have changed since they were graded."""
         from course.grading.fingerprints import state_of
 
-        kept, known = self._kept(), {item.name for item in self.topic.items}
-        tests = kept.get("tests", {})
-        judged = {name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != state_of(name)}
+        kept, known = self._kept(), {item.name: item for item in self.topic.items}
+        judged, tests = kept.get("verdicts", {}).keys() & known.keys(), kept.get("tests", {})
+        judged = {name for name in judged if tests.get(name) != state_of(self.topic, known[name])}
         return frozenset(judged | self._stale_own(self._notebook()))
 
     def fresh(self, task: Task) -> dict[str, Verdict]:
@@ -73,7 +74,7 @@ class LastGrading:
         graded = self._notebook()
         if graded is None or self._stale_own(graded):
             return {}
-        own = own_tests_in(graded)
+        own = own_tests_in(self.course, graded)
         return {grade_id(cell): cell.outputs for cell in graded.cells if grade_id(cell) in own}
 
     def earlier(self, task: Task) -> dict[str, Any]:
@@ -107,8 +108,13 @@ class LastGrading:
         verdicts = PackedVerdicts(kept.get("verdicts", {}))
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         unfinished = [f"{task}: {sentence}" for task, sentence in kept.get("unfinished", {}).items()]
-        told = (*notes, *map(str, kept.get("notes", ())), *unfinished, *_extension(self.student, self.topic))
+        told = (*notes, *map(str, kept.get("notes", ())), *unfinished, *self._extension())
         return Graded(self.student, scores, verdicts, notes=told, spent=dict(kept.get("spent", {})), **used)
+
+    def _extension(self) -> list[str]:
+        """Return a note on the student's extension, if there is one."""
+        due = self.course.outline.extended_due(self.topic.folder).get(self.student)
+        return [f"has an extension, until {due:%Y-%m-%d %H:%M %z}"] if due else []
 
     def _stamp(self) -> datetime | None:
         """Return the work's arrival time, if a timestamp file beside it has one."""
@@ -121,7 +127,7 @@ class LastGrading:
         """Return the instructor's own tests that have changed since the notebook was graded."""
         if graded is None:
             return set()
-        return changed(own_tests_in(graded), own_tests_released(self.classroom.released))
+        return changed(own_tests_in(self.course, graded), own_tests_released(self.course, self.classroom.released))
 
     def _scores(self) -> Scores | None:
         name = self.topic.folder
@@ -142,16 +148,11 @@ class LastGrading:
             return {}
 
 
-def _scored_otherwise(kept: dict[str, Any]) -> bool:
-    """Whether a verdict that depends on an earlier mistake was scored under a different `follow_through` setting."""
+def _scored_otherwise(kept: dict[str, Any], follow_through: FollowThrough) -> bool:
+    """Whether a verdict that depends on an earlier mistake was scored under a setting other than `follow_through`."""
     verdict = Verdict.from_dict(kept)
-    today = verdict.under(FOLLOW_THROUGH)
-    return (verdict.decided_anew or today.decided_anew) and verdict.follow_through != FOLLOW_THROUGH
-
-
-def _extension(student: str, topic: Topic) -> list[str]:
-    due = extended_due(topic).get(student)
-    return [f"has an extension, until {due:%Y-%m-%d %H:%M %z}"] if due else []
+    today = verdict.under(follow_through)
+    return (verdict.decided_anew or today.decided_anew) and verdict.follow_through != follow_through
 
 
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:

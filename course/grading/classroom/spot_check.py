@@ -9,9 +9,9 @@ from __future__ import annotations
 import hmac
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.make_task import make_task
@@ -32,7 +32,7 @@ def sample(students: Sequence[str], share: float, secret: str, topic: str) -> li
 
 
 def spot_check(
-    root: Path,
+    course: Course,
     topic: Topic,
     graded: Sequence[Graded],
     share: float,
@@ -50,7 +50,7 @@ def spot_check(
     tasks = {item.name for item in topic.items if item.kind == "task" and item.budget}
     if not tasks:
         return [f"{topic.folder} trains no model, so there is nothing to train again"]
-    classroom = Classroom(root, topic, {**(settings or {}), "policy": "retrain"})
+    classroom = Classroom(course, topic, {**(settings or {}), "policy": "retrain"})
     works = {work.student: work for work in graded if work.complete}
     chosen = sample(list(works), share, class_secret(classroom.coursedir().db_url), topic.folder)
     lines = []

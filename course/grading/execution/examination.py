@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -42,7 +43,8 @@ class Examination:
             from course.judge.session import Session
 
             self.session = Session(
-                find,
+                partial(find, task.course),
+                task.course.item_of,
                 seed=task.seed,
                 sources=self._sources(),
                 seconds=task.limits.call,
@@ -160,9 +162,7 @@ class Examination:
         return full_cell(self.nb, self.ends, index, self.task.limits.allowance.memory)
 
     def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
-        from course.hidden import find
-
-        return Verdict.without_points(name, kind, find(name).points, message)
+        return Verdict.without_points(name, kind, self.task.course.item_of(name).points, message)
 
     def _with_causes(self, verdict: Verdict, index: int) -> Verdict:
         """Return the verdict on the cell at `index`, with notes on earlier cells that made it fail."""

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from course.course import Course
 from course.grading.cells import (
     checks_in,
     exercises_in,
@@ -46,7 +47,7 @@ from course.grading.sandbox.probe import Tier, required, strongest
 from course.grading.sandbox.spec import Confines
 from course.judge.verdict import Verdict
 from course.notebook.unfinished import judged_early, unfinished
-from course.syllabus import TOPICS, Topic, find_item
+from course.syllabus import Topic
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Names of files and folders that are dropped after an execution."""
@@ -69,9 +70,9 @@ def _execute_once(task: Task) -> Outcome:
         tier = required() if task.isolated else strongest()
     except Problem as problem:
         return Outcome(task.notebook, fault=str(problem))
-    nb = read_notebook(task.notebook)
-    names = exercises_in(nb)
-    if task.engine and task.engine != (here := fingerprint(topics_of(checks_in(nb).values()))):
+    nb, course = read_notebook(task.notebook), task.course
+    names = exercises_in(course, nb)
+    if task.engine and task.engine != (here := fingerprint(topics_of(course, checks_in(course, nb).values()))):
         return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
     outcome = Outcome(b"", isolation=tier.label, worker=f"{platform.node()}:{os.getpid()}")
     try:
@@ -86,7 +87,7 @@ def _execute_once(task: Task) -> Outcome:
             outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
             if examination.session is not None:
                 outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
-            outcome = replace(outcome, unfinished=_unfinished(examination.verdicts, private / "work"))
+            outcome = replace(outcome, unfinished=_unfinished(course, examination.verdicts, private / "work"))
             if (handle := run.handle) is not None:
                 outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
     except KernelFault as error:
@@ -98,7 +99,7 @@ def _execute_once(task: Task) -> Outcome:
     )
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
-    record(nb, examination.names, outcome, of_the_course=any(task.name == topic.folder for topic in TOPICS))
+    record(course, nb, examination.names, outcome, of_the_course=course.topic_in(task.name) is not None)
     return replace(outcome, notebook=notebook_bytes(nb))
 
 
@@ -194,19 +195,23 @@ def _edition(task: Task, nb: NotebookNode) -> Path:
 
     If its folder was removed, it is assembled again.
     """
-    named = topics_of(checks_in(nb).values())
-    topics = tuple(topic for topic in TOPICS if topic.name in named or topic.folder == task.name)
-    if not assembled(topics).is_dir():
+    course = task.course
+    named = topics_of(course, checks_in(course, nb).values())
+    topics = tuple(topic for topic in course.topics if topic in named or topic.folder == task.name)
+    if not assembled(course.outline.public, topics).is_dir():
         assembled.cache_clear()
-    return assembled(topics)
+    return assembled(course.outline.public, topics)
 
 
 @cache
-def assembled(topics: tuple[Topic, ...]) -> Path:
-    """Return the edition that graded kernels import, with the keys of `topics`, assembled once a process."""
+def assembled(outline: str, topics: tuple[Topic, ...]) -> Path:
+    """Return the edition that graded kernels import, with the keys of `topics`, assembled once a process.
+
+    `outline` is the public part of an instructor's outline.
+    """
     from course.grading.kernel_edition import assemble
 
-    return assemble(topics)
+    return assemble(outline, topics)
 
 
 def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
@@ -217,12 +222,13 @@ def _confines(task: Task, private: Path, edition: Path, examination: Examination
     return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, class_paths())))
 
 
-def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
+def _unfinished(course: Course, verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
     """Return a sentence for each training task that lost points and whose training a time limit ended."""
     from course.notebook.checkpoint import Unfit, read_record
 
     said = {}
-    for name in (name for name, verdict in verdicts.items() if verdict.kind != "passed" and find_item(name)[1].budget):
+    lost = (name for name, verdict in verdicts.items() if verdict.kind != "passed")
+    for name in (name for name in lost if course.item_of(name).budget):
         with suppress(Unfit):
             said[name] = unfinished(read_record(work / "checkpoints" / f"{name}.safetensors"))
     return {name: sentence for name, sentence in said.items() if sentence}

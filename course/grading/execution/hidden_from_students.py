@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import course
+from course.course import is_course
 from course.data.cache import cache_folder
-from course.grading.course_folder import is_course
 from course.grading.execution.corpora_cache import GRADERS
 from course.grading.sandbox.spec import distinct
 

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
+from course.course import Course
 from course.grading.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
 from course.grading.execution.task import Outcome
 from course.grading.fingerprints import state_of
 from course.grading.sandbox.probe import how_executed
 from course.judge.verdict import Verdict
-from course.syllabus import FollowThrough
 
 
-def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
+def record(
+    course: Course, nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False
+) -> None:
     """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata holds all verdicts.
 
     A notebook without exercises gets no metadata, unless it belongs to a topic of the course.
@@ -44,20 +46,21 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_cou
         "spent": outcome.spent,
         "origins": outcome.origins,
         "unfinished": outcome.unfinished,
-        "tests": {name: state_of(name) for name in verdicts},
+        "tests": {name: state_of(*course.find_item(name)) for name in verdicts},
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }
 
 
-def score_under(follow_through: FollowThrough, nb: NotebookNode, outcome: Outcome) -> None:
+def score_under(course: Course, nb: NotebookNode, outcome: Outcome) -> None:
     """Score again the answers in `nb` that depend on failing ones, by a course's setting, which workers do not know."""
+    follow_through = course.outline.follow_through
     if any(verdict.under(follow_through).decided_anew for verdict in outcome.verdicts):
         under = tuple(verdict.under(follow_through) for verdict in outcome.verdicts)
-        record(nb, exercises_in(nb), replace(outcome, verdicts=under))
+        record(course, nb, exercises_in(course, nb), replace(outcome, verdicts=under))
 
 
 def with_earlier(
-    outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
+    course: Course, outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
 ) -> Outcome:
     """Return an outcome with some of its verdicts replaced by those of an earlier execution of the same work.
 
@@ -68,7 +71,7 @@ def with_earlier(
         if is_test(cell) and grade_id(cell) in outputs:
             cell.outputs = outputs[grade_id(cell)]
     replaced = replace(outcome, verdicts=tuple(earlier.get(one.exercise, one) for one in outcome.verdicts))
-    record(nb, exercises_in(nb), replaced)
+    record(course, nb, exercises_in(course, nb), replaced)
     return replace(replaced, notebook=notebook_bytes(nb))
 
 

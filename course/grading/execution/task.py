@@ -13,10 +13,12 @@ import json
 import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from course.course import Course, find_course, public_course
 from course.grading.intake.grader_notes import as_handed_in
 from course.grading.reproducible_zip import add
 from course.grading.sandbox.probe import NOT_ISOLATED
@@ -60,6 +62,9 @@ class Task:
     `environment` adds variables to the kernel's few; `seed` draws the hidden cases; `skip` has the indices of cells
     that need not run; `gpu` demands an accelerator; `engine` is a digest of the tests and of the course. `isolated`
     demands a sandbox. It is not in the digest, because it decides whether there is a result, not which.
+
+    `outline` is the public part of the class's `course.toml`, and `root` the folder of its own topics. They are not in
+    the digest, because the cells and `engine` hold what decides the result.
     """
 
     name: str
@@ -74,11 +79,20 @@ class Task:
     gpu: bool = False
     engine: str = ""
     isolated: bool = False
+    outline: str = ""
+    root: str = ""
+
+    @cached_property
+    def course(self) -> Course:
+        """Return the notebook's course. On a machine without `root`, its own topics are around the working folder."""
+        root = Path(self.root)
+        return public_course(self.outline, root if root.is_dir() else find_course().root)
 
     def _decisive(self) -> dict[str, Any]:
         """Return all fields that decide the result, except the submission."""
         plain = _header(self)
-        del plain["isolated"]
+        for name in ("isolated", "outline", "root"):
+            del plain[name]
         plain["limits"]["cells"] = sorted(self.limits.cells.items())
         return plain
 

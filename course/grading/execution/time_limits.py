@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
+from course.course import Course
 from course.grading.cells import checks_in, topics_of
 from course.grading.execution.task import Limits
-from course.syllabus import TOPICS
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
 """A pattern for the call that trains a model, with the name of its task."""
@@ -19,7 +19,7 @@ MOST_TRAININGS = 8
 """How many cells get the extra time of a training; the course's own notebooks have up to six."""
 
 
-def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
+def own_limits(course: Course, nb: NotebookNode, limits: Limits) -> Limits:
     """Return `limits` with more time for cells that the judge checks and for cells that train.
 
     A cell gets a task's budget once, however often it names the task, and none for tasks of other notebooks. The time
@@ -28,9 +28,9 @@ def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
     cells: dict[int, float | None] = {}
     trainings: list[float] = []
     patience = 0.0
-    checks = checks_in(nb)
-    topics = topics_of(checks.values())
-    tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
+    checks = checks_in(course, nb)
+    topics = topics_of(course, checks.values())
+    tasks = {item.name: item.budget for topic in topics for item in topic.items if item.budget}
     for index, cell in enumerate(nb.cells):
         if index in checks:
             cells[index] = max(limits.cell or 0.0, limits.judging(checks[index]) + 10.0)

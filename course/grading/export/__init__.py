@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.course import Course
 from course.files import whole
 from course.syllabus import Topic
 
@@ -12,7 +13,7 @@ TABLES = ("csv", "canvas", "moodle")
 
 
 def export_grades(
-    root: Path, platform: str, topics: Sequence[Topic], to: Path | None = None, into: Path | None = None
+    course: Course, platform: str, topics: Sequence[Topic], to: Path | None = None, into: Path | None = None
 ) -> tuple[Path, list[str]]:
     """Write the grades of a class as one of `TABLES`, and return the file's path and notes for the instructor.
 
@@ -26,20 +27,23 @@ def export_grades(
         Problem: a topic is not graded, `into` is not the platform's file, or the file cannot be written.
     """
     from course.grading.classroom.classroom import Classroom
-    from course.grading.classroom.groups import groups_in, share_points
+    from course.grading.classroom.groups import share_points
     from course.grading.export.canvas import write_canvas
     from course.grading.export.moodle import write_moodle
     from course.grading.gradebook.grades import read_grades
     from course.grading.nbgrader_bridge.config_file import load_config
+    from course.grading.nbgrader_bridge.course_of import hand_on
     from course.grading.nbgrader_bridge.quoted_csv import write_csv
     from course.grading.nbgrader_bridge.renew_penalties import renew_all
     from course.grading.problem import Problem
 
-    config = load_config(root)
-    shared = [note for topic in topics if groups_in(topic) for note in share_points(Classroom(root, topic))]
+    config = load_config(course.root)
+    hand_on(config, course)
+    grouped = [topic for topic in topics if course.outline.groups_in(topic.folder)]
+    shared = [note for topic in grouped for note in share_points(Classroom(course, topic))]
     renewed = [*shared, *renew_all(config, topics)]
     grades = read_grades(config.CourseDirectory.db_url, topics)
-    path = to or root / "exports" / f"{platform}.csv"
+    path = to or course.root / "exports" / f"{platform}.csv"
     try:
         with whole(path) as unfinished:
             if platform == "csv":

@@ -13,9 +13,11 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from course.course import Course, course_in
 from course.files import write_atomically
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
@@ -27,7 +29,7 @@ from course.grading.intake.check_submission import examine
 from course.grading.machine import faults
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
 
 
 def main(root: Path) -> int:
@@ -36,9 +38,10 @@ def main(root: Path) -> int:
     results = root / "results" / "results.json"
     results.unlink(missing_ok=True)
     settings = json.loads((root / "source" / SETTINGS).read_bytes())
-    topic = find_topic(settings["topic"])
+    course = course_in(root / "source" / CLASS)
+    topic = course.find_topic(settings["topic"])
     try:
-        graded = grade(root, topic, settings["require_sandbox"])
+        graded = grade(course, root, topic, settings["require_sandbox"])
         said = gradescope_results(topic, graded, settings["visibility"])
         said["execution_time"] = round(time.monotonic() - started)
         write_atomically(results, json.dumps(said, indent=2, ensure_ascii=False).encode())
@@ -48,7 +51,7 @@ def main(root: Path) -> int:
     return 0
 
 
-def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
+def grade(course: Course, root: Path, topic: Topic, require_sandbox: bool) -> Graded:
     """Return the graded submission; its `reason` says why it was not graded, if the student caused that.
 
     Raises:
@@ -57,13 +60,13 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
     student = _student(root)
     with tempfile.TemporaryDirectory(prefix="course-class-") as folder:
         copy = Path(folder).resolve() / CLASS
-        shutil.copytree(root / "source" / CLASS, copy)
+        shutil.copytree(course.root, copy)
         place = copy / "submitted" / student / topic.folder
         try:
-            notes = [*hand_in(root / "submission", place, topic), *examine(place, topic.folder)]
+            notes = [*hand_in(root / "submission", place, topic), *examine(course, place, topic.folder)]
         except Problem as problem:
             return Graded(student, reason=str(problem))
-        classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
+        classroom = Classroom(replace(course, root=copy), topic, {"require_sandbox": require_sandbox})
         reason = save(classroom, student)
         if reason:
             raise faults.Fault(reason)
@@ -151,7 +154,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
     from course.judge import report
     from course.judge.points import how_points_follow
 
-    lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict)])]
+    lines = [report.headline(verdict), *filter(None, [how_points_follow(verdict, naming_hidden=False)])]
     failed = [case for case in verdict.cases if not case.passed and not case.held_back]
     public = [case for case in failed if case.public]
     lines += [f"✗ {case.title}: {case.message}" for case in public]

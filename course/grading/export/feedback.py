@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from course.course import Course
 from course.files import whole
 from course.grading import reproducible_zip
 from course.grading.classroom.write_feedback import write_all
@@ -30,13 +31,13 @@ from course.grading.intake.senders import read_senders
 from course.grading.nbgrader_bridge.class_list import class_list
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
-from course.syllabus import OUTLINE, Topic
+from course.syllabus import Topic
 
 PLATFORMS = {"canvas": "Canvas", "moodle": "Moodle"}
 """The platforms that take feedback, by their names in `course export`."""
 
 
-def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = None) -> tuple[Path, list[str]]:
+def export_feedback(course: Course, platform: str, topic: Topic, to: Path | None = None) -> tuple[Path, list[str]]:
     """Write the feedback pages of a topic again, and zip them for one of `PLATFORMS`.
 
     Args:
@@ -48,9 +49,10 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
     Raises:
         Problem: nothing is graded, no student's file on the platform is known, or the zip cannot be written.
     """
+    root = course.root
     pages, failed = write_all(root, topic.folder)
     label = PLATFORMS[platform]
-    sent = {student: place for student, place in _places(root, platform, topic).items() if student in pages}
+    sent = {student: place for student, place in _places(course, platform, topic).items() if student in pages}
     if not sent:
         raise Problem(
             f"no file in downloaded/{topic.folder}/archive/ is certainly a student's by the name that {label} gave it. "
@@ -68,12 +70,13 @@ def export_feedback(root: Path, platform: str, topic: Topic, to: Path | None = N
     return path, [*([told] if waiting else []), *_notes(topic, label, sorted(pages), sent, failed)]
 
 
-def _places(root: Path, platform: str, topic: Topic) -> dict[str, str]:
+def _places(course: Course, platform: str, topic: Topic) -> dict[str, str]:
     """Return the path of each student's feedback in the zip, for students with their own sender on the platform.
 
     For a group's member, Moodle may have named the team instead, whose number can be another student's.
     """
-    groups = {student for group in OUTLINE.groups_in(topic.folder) for student in group.members} if OUTLINE else set()
+    root = course.root
+    groups = {student for group in course.outline.groups_in(topic.folder) for student in group.members}
     people = class_list(load_config(root).CourseDirectory.db_url) if groups else []
     senders = read_senders(root, topic.folder)
     senders = {student: sender for student, sender in senders.items() if sender.platform == PLATFORMS[platform]}

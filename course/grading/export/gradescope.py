@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
-import course
+import course as package
+from course.course import Course, course_in
 from course.files import write_atomically
 from course.grading.problem import Problem
 from course.grading.release.handout import LEFT_BEHIND
 from course.grading.reproducible_zip import add
-from course.syllabus import OUTLINE, Topic
+from course.outline import FILE
+from course.syllabus import Topic
 
 SETUP = """#!/usr/bin/env bash
 # Runs once, when Gradescope builds the image: choose Ubuntu 22.04 or later.
@@ -63,7 +65,7 @@ _DIST = "sequence-course"
 
 
 def write_autograder(
-    root: Path, topic: Topic, to: Path | None = None, *, visibility: str = "visible", require_sandbox: bool = True
+    course: Course, topic: Topic, to: Path | None = None, *, visibility: str = "visible", require_sandbox: bool = True
 ) -> Path:
     """Write the autograder of a topic to `to`, by default `exports/<topic>-gradescope.zip`, and return its path.
 
@@ -77,6 +79,7 @@ def write_autograder(
     """
     from course.grading.course_folder import source_path
 
+    root = course.root
     if not source_path(root, topic).is_file():
         raise Problem(
             f"there is no {source_path(root, topic)}, which an autograder is made from. Run this in the course's folder"
@@ -84,20 +87,20 @@ def write_autograder(
     settings = {"topic": topic.folder, "visibility": visibility, "require_sandbox": require_sandbox}
     path = to or root / "exports" / f"{topic.folder}-gradescope.zip"
     try:
-        write_atomically(path, _zipped(root, topic, json.dumps(settings, indent=2).encode()))
+        write_atomically(path, _zipped(course, topic, json.dumps(settings, indent=2).encode()))
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
     return path
 
 
-def _zipped(root: Path, topic: Topic, settings: bytes) -> bytes:
+def _zipped(course: Course, topic: Topic, settings: bytes) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         add(archive, "setup.sh", SETUP.encode(), 0o755)
         add(archive, "run_autograder", RUN.encode(), 0o755)
         add(archive, "requirements.txt", requirements().encode(), 0o644)
         add(archive, SETTINGS, settings, 0o644)
-        for name, content in (*_package(), *_course(root, topic)):
+        for name, content in (*_package(), *_course(course, topic)):
             add(archive, name, content, 0o644)
     return made.getvalue()
 
@@ -122,9 +125,9 @@ def requirements() -> str:
 
 def _package() -> Iterator[tuple[str, bytes]]:
     """Yield the files of the course's package and its metadata, because kernels are found by their entry point."""
-    package = Path(course.__file__).parent
-    for path in sorted(package.rglob("*")):
-        relative = path.relative_to(package)
+    home = Path(package.__file__).parent
+    for path in sorted(home.rglob("*")):
+        relative = path.relative_to(home)
         if path.is_file() and not {"keys", "__pycache__"} & set(relative.parts):
             yield f"course/{relative.as_posix()}", path.read_bytes()
     about = distribution(_DIST)
@@ -133,27 +136,28 @@ def _package() -> Iterator[tuple[str, bytes]]:
     yield f"{folder}/entry_points.txt", (about.read_text("entry_points.txt") or "").encode()
 
 
-def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
+def _course(course: Course, topic: Topic) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a course with only this topic, its gradebook, and nothing of the class here."""
     from course.grading.course_folder import source_path
     from course.grading.gradebook.class_secret import class_secret
     from course.grading.nbgrader_bridge.config_file import load_config
     from course.grading.release.make_release import register
 
+    root, outline = course.root, course.outline
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / CLASS
         (copy / "solutions").mkdir(parents=True)
-        for path in (root / "nbgrader_config.py", source_path(root, topic), *_own_exercises(root)):
+        for path in (root / "nbgrader_config.py", source_path(root, topic), *_own_exercises(course)):
             place = copy / path.relative_to(root)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(path.read_bytes())
-        if OUTLINE is not None:
-            (copy / OUTLINE.path.name).write_bytes(OUTLINE.for_students())
+        if outline.public:
+            (copy / FILE).write_text(outline.public, "utf-8")
         for name, content in _given(root / "solutions" / topic.folder):
             place = copy / "solutions" / topic.folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
-        register(copy, topic)
+        register(course_in(copy), topic)
         secret = class_secret(load_config(root).CourseDirectory.db_url)
         (copy / ".course-secret").write_text(secret)
         for path in sorted(copy.rglob("*")):
@@ -161,10 +165,10 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
                 yield f"{CLASS}/{path.relative_to(copy).as_posix()}", path.read_bytes()
 
 
-def _own_exercises(root: Path) -> Iterator[Path]:
+def _own_exercises(course: Course) -> Iterator[Path]:
     """Yield an instructor's own exercises."""
-    if OUTLINE is not None:
-        yield from sorted(path for path in (root / "exercises").rglob("*.py") if "__pycache__" not in path.parts)
+    if not course.is_original:
+        yield from sorted(path for path in (course.root / "exercises").rglob("*.py") if "__pycache__" not in path.parts)
 
 
 def _given(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -10,7 +10,7 @@ from types import EllipsisType
 from typing import Any
 
 from course.grading.gradebook.students import Person, person_of
-from course.syllabus import OUTLINE
+from course.outline import Late
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,9 @@ def due_of(db_url: str, assignment: str, student: str | None = None) -> datetime
         return due.replace(tzinfo=UTC) if due else None
 
 
-def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:
+def arrival(
+    db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ..., *, rule: Late | None
+) -> str:
     """Return what decides a late penalty, as text: arrival time (`stamped`, or the gradebook's), due date, and rule."""
     from nbgrader.api import Gradebook, MissingEntry
 
@@ -272,12 +274,12 @@ def arrival(db_url: str, assignment: str, student: str, stamped: datetime | Elli
             submitted = gradebook.find_submission(assignment, student)
         except MissingEntry:
             return ""
-        return arrived(submitted.timestamp if stamped is ... else stamped, submitted.assignment.duedate)
+        return arrived(submitted.timestamp if stamped is ... else stamped, submitted.assignment.duedate, rule)
 
 
-def arrived(came: datetime | None, due: datetime | None) -> str:
+def arrived(came: datetime | None, due: datetime | None, rule: Late | None) -> str:
     """Return the text of `arrival` for an arrival time and a due date, both in UTC and without a zone."""
-    return f"{came}, due {due}, {OUTLINE and OUTLINE.late}"
+    return f"{came}, due {due}, {rule}"
 
 
 def others(db_url: str, assignment: str, submitted: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

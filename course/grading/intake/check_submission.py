@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.intake.answers_elsewhere import shadowed
 from course.grading.intake.arrival_time import ARRIVAL, refuse_timestamp
@@ -28,10 +29,10 @@ from course.grading.intake.untrusted import (
 )
 from course.grading.problem import Problem
 from course.source import parsed
-from course.syllabus import TOPICS, Topic, find_topic
+from course.syllabus import Topic
 
 
-def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
+def examine(course: Course, folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """Check the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
 
     Raises:
@@ -44,7 +45,7 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
         document, mended = _read(path)
     except Problem as problem:
         raise Problem(f"{problem}{_or_another(path)}") from None
-    _refuse_another_topics(document, name)
+    _refuse_another_topics(course, document, name)
     refuse_timestamp(folder)
     return [*mended, *_notes(document), *notes_on_work(path, document)]
 
@@ -55,12 +56,12 @@ def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
     return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
 
 
-def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
+def _refuse_another_topics(course: Course, document: dict[str, Any], name: str) -> None:
     """Refuse a notebook whose graded cells all belong to other topics."""
-    topics = _topics_by_item()
+    topics = _topics_by_item(course)
     names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
     found = {topics[item].folder for item in names if item in topics}
-    if found and name not in found and any(name == topic.folder for topic in TOPICS):
+    if found and name not in found and course.topic_in(name) is not None:
         raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}. The right one is needed")
 
 
@@ -119,22 +120,22 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
     return document, notes
 
 
-def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
+def topic_of(course: Course, cells: Sequence[dict[str, Any]], path: Path) -> Topic:
     """Return the topic that most graded cells belong to, or else the topic that the notebook at `path` is named after.
 
     Raises:
         Problem: the notebook belongs to no topic.
     """
-    topics = _topics_by_item()
+    topics = _topics_by_item(course)
     votes = Counter(topics[name].name for cell in cells if (name := grade_id(cell)) in topics)
     try:
-        return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
+        return course.find_topic(votes.most_common(1)[0][0] if votes else path.stem)
     except KeyError:
         raise Problem(f"{path} holds no exercise of the course") from None
 
 
-def _topics_by_item() -> dict[str, Topic]:
-    return {item.name: topic for topic in TOPICS for item in topic.items}
+def _topics_by_item(course: Course) -> dict[str, Topic]:
+    return {item.name: topic for topic in course.topics for item in topic.items}
 
 
 def _refuse(path: Path, wrong: str) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from course.course import Course
 from course.files import write_atomically
 from course.grading.catalogue import topic_called
 from course.grading.cells import SOLUTION_SUFFIX, STUBS, grade_id
@@ -40,7 +41,7 @@ from course.notebook.colab import DRIVE, FILES, keep
 from course.notebook.folder import read_progress
 from course.notebook.provenance import defined, outdated
 from course.surroundings import on_colab
-from course.syllabus import OURS, TOPICS, Item, Topic
+from course.syllabus import Item, Topic
 
 STAMP = "%Y%m%dT%H%M%SZ"
 """The format of the packing time in the zip's name, in UTC."""
@@ -63,12 +64,6 @@ def archive_pattern(topics: Iterable[str]) -> str:
     return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+)"
 
 
-KNOWN = tuple(dict.fromkeys(topic.folder for topic in (*OURS, *TOPICS)))
-"""The folders of all topics, including those of ours that `course.toml` leaves out."""
-
-ARCHIVE = archive_pattern(KNOWN)
-"""The expression for an `nbgrader_config.py`."""
-
 MACHINE_LOGINS = frozenset(
     {
         *("admin", "administrator", "azureuser", "binder", "centos", "codespace", "coder", "colab", "debian"),
@@ -90,7 +85,13 @@ CELL = dict[str, Any]
 
 
 def hand_in(
-    what: str, student: str | None = None, folder: Path | None = None, *, blank: bool = False, variants: bool = False
+    course: Course,
+    what: str,
+    student: str | None = None,
+    folder: Path | None = None,
+    *,
+    blank: bool = False,
+    variants: bool = False,
 ) -> int:
     """Pack the notebook or topic `what`, print what was packed and what is missing; return 1 if anything is missing.
 
@@ -105,9 +106,9 @@ def hand_in(
         Problem: the notebook does not exist, cannot be read, or is blank and nobody is there to ask; or the student's
             name cannot stand in a path.
     """
-    path, beside = _choose(find_notebook(what), blank)
+    path, beside = _choose(find_notebook(course, what), blank)
     cells = read_document(path)["cells"]
-    topic = topic_of(cells, path)
+    topic = topic_of(course, cells, path)
     name = name_in_zip(student)
     work = Path() if on_colab() else path.parent  # on Colab the notebook may come from Google Drive
     weights, rivals = _checkpoints(work, topic, variants or _answers_use_variants(cells))
@@ -134,7 +135,7 @@ def hand_in(
     return int(bool(missing))
 
 
-def find_notebook(what: str) -> Path:
+def find_notebook(course: Course, what: str) -> Path:
     """Return the notebook at the path `what`, or of the topic of that name, in or below this folder.
 
     Raises:
@@ -145,7 +146,7 @@ def find_notebook(what: str) -> Path:
         if not path.is_file():
             raise Problem(f"there is no {path}")
         return path
-    topic = topic_called(what)
+    topic = topic_called(course, what)
     name = f"{topic.folder}.ipynb"
     places = [
         Path(name),

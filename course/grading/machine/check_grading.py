@@ -11,16 +11,14 @@ from course.grading.machine.finding import Finding
 
 def own_course(folder: Path) -> Iterator[Finding]:
     """Check that `course.toml` can be read; yield nothing without one, or for the copy in a student edition."""
-    from course.outline import Faulty, find_outline
+    from course.course import find_course
+    from course.outline import Faulty
 
     try:
-        outline = find_outline(folder)
-        if outline is None or outline.carried:
-            return
-        from course.syllabus import chosen
-
-        topics = len(chosen(outline))
-        yield Finding("fine", "course.toml", f"{outline.path}: {topics} topic{'s' * (topics != 1)}")
+        course = find_course(folder)
+        if not course.is_original and not course.outline.carried:
+            topics = len(course.topics)
+            yield Finding("fine", "course.toml", f"{course.outline.path}: {topics} topic{'s' * (topics != 1)}")
     except (Faulty, OSError) as fault:
         advice = "Correct this file, because no command runs before that. `course list` then shows what it says"
         yield Finding("wrong", "course.toml", str(fault), advice)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.course import Course
 from course.grading.problem import Problem
 from course.notebook import course_map
 from course.notebook.folder import choose_path
 from course.notebook.standing import notebook_of, path_called, path_chosen_in, standing_of
 from course.study_paths import paths_through
-from course.syllabus import TOPICS, Unknown
+from course.syllabus import Unknown
 
 MOST_NAMED = 4
 """The most folders that are listed in the message that asks to choose one."""
 
 
-def find_home(folder: Path) -> Path:
+def find_home(course: Course, folder: Path) -> Path:
     """Return the folder of the course's notebooks: `folder`, or else its parent, or its only subfolder with any.
 
     Raises:
@@ -25,10 +26,10 @@ def find_home(folder: Path) -> Path:
     if not folder.is_dir():
         raise Problem(f"{folder} is no folder. Name the one with your notebooks, such as sequence-models")
     folder = folder.resolve()
-    around = next((place for place in (folder, folder.parent) if _has_notebooks(place)), None)
+    around = next((place for place in (folder, folder.parent) if _has_notebooks(course, place)), None)
     if around is not None:
         return around
-    below = sorted(place for place in folder.iterdir() if place.is_dir() and _has_notebooks(place))
+    below = sorted(place for place in folder.iterdir() if place.is_dir() and _has_notebooks(course, place))
     if not below:
         raise Problem(f"{folder} has no notebooks of the course. Name the folder with yours, such as sequence-models")
     if len(below) > 1:
@@ -37,28 +38,28 @@ def find_home(folder: Path) -> Path:
     return below[0]
 
 
-def _has_notebooks(folder: Path) -> bool:
-    return any(notebook_of(topic, folder).is_file() for topic in TOPICS)
+def _has_notebooks(course: Course, folder: Path) -> bool:
+    return any(notebook_of(topic, folder).is_file() for topic in course.topics)
 
 
-def choose(name: str, home: Path) -> None:
+def choose(course: Course, name: str, home: Path) -> None:
     """Save which study path the map in `home` shows, or none if `name` is empty.
 
     Raises:
         Problem: this course has no study path of that name, or `home` cannot be written.
     """
     try:
-        path_called(name)
+        path_called(course.topics, name)
     except Unknown as error:
         raise Problem(str(error)) from None
     if not choose_path(name, home):
         raise Problem(f"{home} cannot remember the path. Check that you may write in its folder .course")
 
 
-def describe(home: Path) -> Sequence[str]:
+def describe(course: Course, home: Path) -> Sequence[str]:
     """Return the lines that `course progress` prints about the notebooks in `home`."""
-    standings, path = {topic.name: standing_of(topic, home) for topic in TOPICS}, path_chosen_in(home)
-    lines = [course_map.text(TOPICS, standings, path)]
-    if path is None and paths_through(TOPICS):
+    topics, path = course.topics, path_chosen_in(course.topics, home)
+    lines = [course_map.text(topics, {topic.name: standing_of(topic, home) for topic in topics}, path)]
+    if path is None and paths_through(topics):
         lines.append("Three paths go through the course in six weeks. `course progress --path language` chooses one.")
     return lines

@@ -10,22 +10,23 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import course
+from course.course import Course
 from course.edition import NOTEBOOKS
 from course.grading.problem import Problem
-from course.syllabus import OUTLINE
 
 MAP = "index.ipynb"
 
 
-def copy_notebooks(folder: Path) -> tuple[int, int]:
+def copy_notebooks(here: Course, folder: Path) -> tuple[int, int]:
     """Copy the released notebooks into `folder`, and return how many were copied and how many were there already.
 
-    Existing files are not overwritten, because they may be somebody's work.
+    Existing files are not overwritten, because they may be somebody's work. `here` is the course of the package, or
+    around the working folder.
 
     Raises:
         Problem: this package holds no notebooks, or `folder` is a file.
     """
-    source = _released()
+    source = _released(here)
     if folder.exists() and not folder.is_dir():
         raise Problem(f"{folder} is a file. Name a folder, which is made if it is missing")
     copied = kept = 0
@@ -41,12 +42,12 @@ def copy_notebooks(folder: Path) -> tuple[int, int]:
     return copied, kept
 
 
-def _released() -> Path:
+def _released(here: Course) -> Path:
     """Return the folder of the released notebooks, in the package or in the repository around it."""
     package = Path(course.__file__).parent
     places = [package / NOTEBOOKS, package.parent / "assignments"]
     found = next((place for place in places if (place / MAP).is_file()), None)
-    if found is None or OUTLINE is not None:
+    if found is None or not here.is_original:
         raise Problem("this course belongs to a class. Open the notebooks that you were given with `jupyter lab`")
     return found
 

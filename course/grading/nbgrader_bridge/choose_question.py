@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.cells import grade_id
-from course.syllabus import topic_in
+from course.grading.nbgrader_bridge.course_of import course_of
+from course.syllabus import Topic
 
 _HEADING = re.compile(r"^(## In your own words.*)$(?s:.*)", re.M)
 """The heading above a written question, and all text below the heading."""
@@ -21,14 +23,21 @@ class ChooseQuestion(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the question's text, unless the class gets the first question or the assignment is no topic."""
-        topic = topic_in(resources["nbgrader"]["assignment"])
-        if topic is not None and topic.question > 1:
-            from course.hidden import other_question  # imported late because it loads torch, which is slow
-
-            question = other_question(topic)
-            assert question is not None
-            names = {item.name for item in topic.items if item.kind == "question"}
-            for asked, answer in pairwise(nb.cells):
-                if grade_id(answer) in names:
-                    asked.source = _HEADING.sub(lambda found: f"{found[1]}\n\n{question.prompt}", asked.source)
+        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
+        if topic is not None:
+            choose_question(nb.cells, topic)
         return nb, resources
+
+
+def choose_question(cells: Iterable[NotebookNode], topic: Topic) -> None:
+    """Replace the text of a topic's written question in `cells`, unless the class gets the first one."""
+    if topic.question == 1:
+        return
+    from course.hidden import other_question  # imported late because it loads torch, which is slow
+
+    question = other_question(topic)
+    assert question is not None
+    names = {item.name for item in topic.items if item.kind == "question"}
+    for asked, answer in pairwise(cells):
+        if grade_id(answer) in names:
+            asked.source = _HEADING.sub(lambda found: f"{found[1]}\n\n{question.prompt}", asked.source)

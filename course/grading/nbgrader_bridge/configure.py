@@ -1,11 +1,13 @@
-"""Configure nbgrader to grade with the judge: `configure(c, root)` for an `nbgrader_config.py`."""
+"""Configure nbgrader to grade with the judge: `configure(c, course)` for an `nbgrader_config.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.grading.nbgrader_bridge.config_file import stop_at_faults
+from course.grading.nbgrader_bridge.course_of import hand_on
 from course.grading.nbgrader_bridge.patches import (
     change_formgrader,
     guard_collecting,
@@ -16,7 +18,6 @@ from course.grading.nbgrader_bridge.patches import (
     read_odd_timestamps,
     share_gradebooks,
 )
-from course.syllabus import OUTLINE
 
 RESULTS = Path(".course", "results")
 """The folder for results of executions, relative to the course's folder."""
@@ -45,16 +46,17 @@ AUTOGRADE = (
 """The steps of autograding's second pass. `JudgedExecute` runs the judge outside the student's process."""
 
 
-def configure(c: Any, root: Path | None = None) -> None:
+def configure(c: Any, course: Course | None = None) -> None:
     """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback.
 
-    With the course's folder `root`, results are cached there, so that nothing is executed twice. Released cells that no
-    graded cell depends on are not run.
+    With a `course`, results are cached in its folder, so that nothing is executed twice. Released cells that no graded
+    cell depends on are not run.
     """
     stop_at_faults()
-    if root is not None:
-        c.JudgedExecute.results = str(root / RESULTS)
-        c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
+    if course is not None:
+        hand_on(c, course)
+        c.JudgedExecute.results = str(course.root / RESULTS)
+        c.JudgedExecute.given = str(course.root / c.CourseDirectory.get("source_directory", "source"))
     # A damaged or unowned file among the downloads does not stop the collection of the others.
     c.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.TolerantExtractor"
     c.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
@@ -92,7 +94,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.OverwriteCells.add_missing_cells = True
     # With nbclient's default tag a student could have any cell skipped, tests included.
     c.Execute.skip_cells_with_tag = ""
-    if OUTLINE is not None:  # course.toml sets the penalty; nbgrader knows the arrival time
+    if course is not None and not course.is_original:  # course.toml sets the penalty; nbgrader knows the arrival time
         c.AssignLatePenalties.plugin_class = "course.grading.nbgrader_bridge.late_penalty.LatePolicy"
     guard_submissions()
     guard_topics()

@@ -9,11 +9,13 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
+from course.course import course_in
 from course.files import is_shared, share_with_group
 from course.grading.authoring.source import refresh
-from course.grading.intake.submit import ARCHIVE, MANIFEST
+from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.configure import configure
 from course.grading.problem import Problem
+from course.outline import Faulty
 
 
 def configure_course(c: Any, config_file: str) -> None:
@@ -22,20 +24,24 @@ def configure_course(c: Any, config_file: str) -> None:
     Settings that an instructor's file makes after this call override it.
     """
     root = Path(config_file).resolve().parent
+    try:
+        course = course_in(root)
+    except Faulty as fault:
+        sys.exit(f"course: {fault}")  # nbgrader would go on with settings of its own
     share_with_group(root)
     c.CourseDirectory.groupshared = is_shared(root)  # nbgrader then sets group permissions on its files
     # nbgrader starts `alembic` by name when it makes a gradebook. It must be on PATH without an activated environment.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     _place(c, root)
     # The zips of `course submit`: `zip_collect` takes student and time from the name, and collects every file inside.
-    c.FileNameCollectorPlugin.named_regexp = ARCHIVE
+    c.FileNameCollectorPlugin.named_regexp = archive_pattern(course.known_folders)
     # Releases are committed, so nbgrader finds them and would skip them while its gradebook is still empty.
     c.GenerateAssignment.force = True
     # Manual grades and moved due dates change only the gradebook, so existing pages are generated again.
     c.GenerateFeedback.force = True
-    configure(c, root)
+    configure(c, course)
     try:
-        refresh(root)
+        refresh(course)
     except Problem as problem:
         print(f"course: {problem}", file=sys.stderr)
 

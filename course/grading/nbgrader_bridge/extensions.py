@@ -7,24 +7,24 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.files import write_atomically
-from course.syllabus import OUTLINE
 
 GIVEN = Path(".course", "extensions.json")
 """The seconds that `course.toml` gave, by topic and student. Only these are taken back when their line is deleted."""
 
 
-def give_extension(submission: Any) -> None:
+def give_extension(course: Course, submission: Any) -> None:
     """Set a gradebook submission's extension to that of `course.toml`, or remove one that `course.toml` set before.
 
     An extension that somebody granted in nbgrader stays if `course.toml` does not name the student.
     """
-    if OUTLINE is None or OUTLINE.carried:
+    if course.is_original:
         return
     topic, student = submission.assignment.name, submission.student.id
-    kept = _read(OUTLINE.path.parent / GIVEN)
+    kept = _read(course.root / GIVEN)
     before = kept.get(topic, {}).get(student)
-    now = OUTLINE.extended(topic).get(student)
+    now = course.outline.extended(topic).get(student)
     if submission.assignment.duedate is None:  # nbgrader counts an extension from the due date
         now = None
     if now is not None:
@@ -35,7 +35,7 @@ def give_extension(submission: Any) -> None:
         kept.setdefault(topic, {}).pop(student, None)
         if now is not None:
             kept[topic][student] = now.total_seconds()
-        write_atomically(OUTLINE.path.parent / GIVEN, json.dumps(kept, indent=1, ensure_ascii=False).encode())
+        write_atomically(course.root / GIVEN, json.dumps(kept, indent=1, ensure_ascii=False).encode())
 
 
 def _read(path: Path) -> dict[str, dict[str, float]]:

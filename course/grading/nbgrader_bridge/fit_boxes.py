@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.authoring.topic_boxes import fitted
-from course.syllabus import TOPICS
+from course.grading.nbgrader_bridge.course_of import course_of
 
 
 class FitBoxes(NbGraderPreprocessor):
@@ -16,7 +16,7 @@ class FitBoxes(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Fit every Markdown cell that is not graded."""
-        topics = {topic.folder for topic in TOPICS}
+        topics = {topic.folder for topic in course_of(self).topics}
         kept = []
         for cell in nb.cells:
             if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata:

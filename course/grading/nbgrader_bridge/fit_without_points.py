@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.authoring.without_points import mark_optional, without
-from course.syllabus import topic_in
+from course.grading.nbgrader_bridge.course_of import course_of
 
 
 class FitWithoutPoints(NbGraderPreprocessor):
@@ -16,7 +16,8 @@ class FitWithoutPoints(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Change the notebook of a topic."""
-        if (topic := topic_in(resources["nbgrader"]["assignment"])) is not None:
+        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
+        if topic is not None:
             nb.cells = without(nb.cells, {item.name for item in topic.dropped})
             mark_optional(nb.cells, {item.name for item in topic.items if not item.points})
         return nb, resources

@@ -15,6 +15,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode
 from traitlets import List as ListTrait
 
+from course.course import Course
 from course.grading.cells import METADATA, checks_in, notebook_bytes, read_notebook, topics_of
 from course.grading.execution.execute import execute
 from course.grading.execution.judged_outputs import score_under
@@ -26,9 +27,9 @@ from course.grading.fingerprints import fingerprint
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.gradebook.scores import arrival
 from course.grading.intake.untrusted import OF_SYSTEMS, is_ignored, read_files, write_files
+from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.own_cells import own_code_in
 from course.grading.sandbox.spec import MEGABYTE, Allowance
-from course.syllabus import FOLLOW_THROUGH, TOPICS
 
 SEEDS = 16
 """The number of seeds for hidden cases in a class: neighbours rarely share one, and each is computed only once."""
@@ -92,11 +93,17 @@ class JudgedExecute(Execute):
         if outcome.fault:
             raise RuntimeError(f"not graded, because the grading machine failed: {outcome.fault}")
         write_files(outcome.files, folder)
-        return executed_notebook(task, outcome, nb.cells, _arrival(resources.get("nbgrader", {}))), resources
+        arrived = self._arrival(resources.get("nbgrader", {}))
+        return executed_notebook(self.course, task, outcome, nb.cells, arrived), resources
+
+    @property
+    def course(self) -> Course:
+        """Return the course of the notebooks."""
+        return course_of(self)
 
     def task(self, nb: NotebookNode, resources: dict[str, Any], files: dict[str, bytes]) -> Task:
         """Return the task to execute: `nb`, the `files` beside it without those to `ignore`, and the settings."""
-        about = resources.get("nbgrader", {})
+        about, course = resources.get("nbgrader", {}), self.course
         return Task(
             name=about.get("notebook", "notebook"),
             notebook=notebook_bytes(nb),
@@ -106,10 +113,12 @@ class JudgedExecute(Execute):
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
             environment=dict(self.environment),
-            skip=() if self.demonstrations else skippable(nb, self._given_out(about), own_code_in(nb)),
+            skip=() if self.demonstrations else skippable(nb, self._given_out(about), own_code_in(course, nb)),
             gpu=self.gpu,
-            engine=fingerprint(topics_of(checks_in(nb).values())),
+            engine=fingerprint(topics_of(course, checks_in(course, nb).values())),
             isolated=self.require_sandbox,
+            outline=course.outline.public,
+            root=str(course.root),
         )
 
     def store(self) -> Store | None:
@@ -119,7 +128,8 @@ class JudgedExecute(Execute):
     def _given_out(self, about: dict[str, Any]) -> frozenset[str]:
         """Return the sources of a released notebook's plain code cells, or an empty set for an unknown notebook."""
         name = about.get("notebook", "")
-        if not _is_ours(name):
+        topic = self.course.topic_in(name)
+        if topic is None or topic.own:
             return frozenset()
         path = Path(self.given, about.get("assignment", ""), f"{name}.ipynb")
         return plain_sources(path, path.stat().st_mtime_ns) if self.given and name and path.is_file() else frozenset()
@@ -136,11 +146,18 @@ class JudgedExecute(Execute):
                 disk=int(self.disk * MEGABYTE) or None,
             ),
         )
-        limits = own_limits(nb, limits)
+        limits = own_limits(self.course, nb, limits)
         if self.timeout_func is None:
             return limits
         asked = {index: _unless_endless(self.timeout_func(cell)) for index, cell in enumerate(nb.cells)}
         return replace(limits, cells=asked)
+
+    def _arrival(self, about: dict[str, Any]) -> str:
+        """Return when the work arrived and by what rule it is late, as in the gradebook, or "" without a gradebook."""
+        if not about.get("db_url"):
+            return ""
+        names = about.get("assignment", ""), about.get("student", "")
+        return arrival(about["db_url"], *names, rule=self.course.late_rule)
 
     def seed_of(self, about: dict[str, Any]) -> int:
         """Return one of `SEEDS` seeds, chosen by class secret and submission."""
@@ -193,19 +210,9 @@ PASSED_ON = (
 """Traits of `Execute` that are plain values and go into a task."""
 
 
-def _arrival(about: dict[str, Any]) -> str:
-    """Return when the work arrived and by what rule it is late, as in the gradebook, or "" without a gradebook."""
-    if not about.get("db_url"):
-        return ""
-    return arrival(about["db_url"], about.get("assignment", ""), about.get("student", ""))
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether a notebook is a topic that this package ships, not an instructor's own."""
-    return any(name == topic.folder and not topic.own for topic in TOPICS)
-
-
-def executed_notebook(task: Task, outcome: Outcome, cells: Sequence[Mapping[str, Any]], arrived: str) -> NotebookNode:
+def executed_notebook(
+    course: Course, task: Task, outcome: Outcome, cells: Sequence[Mapping[str, Any]], arrived: str
+) -> NotebookNode:
     """Return an outcome's notebook, scored by the course's settings, with the digests of the graded task and work.
 
     Args:
@@ -216,7 +223,7 @@ def executed_notebook(task: Task, outcome: Outcome, cells: Sequence[Mapping[str,
     for done, cell in zip(executed.cells, cells):
         if "id" in cell:
             done["id"] = cell["id"]
-    score_under(FOLLOW_THROUGH, executed, outcome)
+    score_under(course, executed, outcome)
     if METADATA in executed.metadata and outcome.final:
         kept = executed.metadata[METADATA]
         kept.update(task=task.digest(), work=task.work(), submission=task.submission(), arrival=arrived)

@@ -10,9 +10,9 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
+from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.nbgrader_bridge.extensions import give_extension
 from course.outline import Late
-from course.syllabus import OUTLINE
 
 
 class LatePolicy(BasePlugin):
@@ -21,7 +21,7 @@ class LatePolicy(BasePlugin):
     @property
     def late(self) -> Late:
         """Return the late policy of this course."""
-        return OUTLINE.late if OUTLINE is not None else Late()
+        return course_of(self).outline.late
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
         """Return the points that `score` loses for being `total_seconds_late`, or None for no penalty."""
@@ -44,13 +44,12 @@ class KeepLatePenalties(AssignLatePenalties):
 
         As a side effect, the extension that `course.toml` gives is written into the gradebook.
         """
-        submission = notebook.assignment
-        give_extension(submission)
+        submission, course = notebook.assignment, course_of(self)
+        give_extension(course, submission)
         if submission.assignment.duedate is None or submission.timestamp is None:
             return None
         due, came = (time.replace(tzinfo=UTC) for time in (submission.assignment.duedate, submission.timestamp))
-        rule = OUTLINE.late if OUTLINE is not None else Late()
-        late = rule.seconds(due, came) - (submission.extension or timedelta()).total_seconds()
+        late = course.outline.late.seconds(due, came) - (submission.extension or timedelta()).total_seconds()
         if late <= 0:
             return None
         lost = self.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, late)

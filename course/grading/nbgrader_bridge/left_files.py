@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from course.course import Course
 from course.grading.intake.needed_files import MANIFEST, unfit
 from course.grading.intake.untrusted import LARGEST, printable
-from course.syllabus import TOPICS
 
 MOST_TOLD = 20
 """The most files that are named for one reason, so that the list fits a screen."""
@@ -42,9 +42,9 @@ class LeftFiles:
                 yield f"  and {len(paths) - MOST_TOLD} more"
 
 
-def of_another_topic(topic: str, wanted: str) -> str:
+def of_another_topic(course: Course, topic: str, wanted: str) -> str:
     """Return why work on `topic` is left out while `wanted` is collected."""
-    if topic not in {one.folder for one in TOPICS}:
+    if course.topic_in(topic) is None:
         return f"work on {topic}, which is no topic of this course. Ask for the work on {wanted}"
     place = f"Put it into downloaded/{topic}/archive/ and collect {topic}"
     return f"work on {topic}, and not on {wanted}. {place}, or ask for the right one"

@@ -15,6 +15,7 @@ from course.grading.intake.answers_elsewhere import cells_beside, note_on
 from course.grading.intake.grader_notes import notes_in
 from course.grading.intake.locked_cells import left_out
 from course.grading.intake.untouched import is_untouched
+from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.nbgrader_bridge.given_out import texts_given_out
 from course.judge.verdict import Verdict
 
@@ -46,8 +47,9 @@ class SaveVerdicts(SaveAutoGrades):
         about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
         self.by_hand = {name for name, verdict in verdicts.items() if Verdict.from_dict(dict(verdict)).by_hand}
-        if unjudged := set(checks_in(nb).values()) - verdicts.keys():
-            self.ungraded |= unjudged & set(exercises_in(nb).values())
+        course = course_of(self)
+        if unjudged := set(checks_in(course, nb).values()) - verdicts.keys():
+            self.ungraded |= unjudged & set(exercises_in(course, nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
         self.elsewhere = self._answered_elsewhere(nb)
         self.left_out = left_out(nb.cells)

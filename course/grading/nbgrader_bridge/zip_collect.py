@@ -16,6 +16,7 @@ from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
+from course.course import Course
 from course.grading.gradebook.students import lookalikes
 from course.grading.intake import attempts
 from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare, other_topic
@@ -24,7 +25,7 @@ from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, fi
 from course.grading.intake.platforms import Sender, is_companion, is_marked_late, sender_of, senders_of, typed_by
 from course.grading.intake.senders import read_senders, write_senders
 from course.grading.intake.shared_work import SharedWork, find_shared
-from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
+from course.grading.intake.submit import MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
 from course.grading.intake.untrusted import (
     everything,
     holds_work,
@@ -36,6 +37,7 @@ from course.grading.intake.untrusted import (
 )
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.class_list import class_list
+from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.nbgrader_bridge.left_files import (
     BESIDE,
     OTHER_ARCHIVES,
@@ -47,7 +49,6 @@ from course.grading.nbgrader_bridge.left_files import (
 from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
 from course.grading.problem import Problem
 from course.outline import Group
-from course.syllabus import OUTLINE
 
 
 class TopicCollector(FileNameCollectorPlugin):
@@ -74,13 +75,13 @@ class TopicCollector(FileNameCollectorPlugin):
         self._handed_in_files: set[Sender] = set()
         self._handed_in_work: set[Sender] = set()
         self._settled: set[str] = set()
-        self._topics: tuple[str, ...] = KNOWN
+        self._topics = self.course.known_folders
         self._extracted = Path()
 
     @property
     def is_ours(self) -> bool:
         """Whether zips are recognised by the names that `course submit` gives."""
-        return bool(self.named_regexp == ARCHIVE)
+        return bool(self.named_regexp == archive_pattern(self.course.known_folders))
 
     @property
     def topic(self) -> str:
@@ -93,9 +94,14 @@ class TopicCollector(FileNameCollectorPlugin):
         return Path(self.parent.coursedir.root)
 
     @property
+    def course(self) -> Course:
+        """The course whose work is collected."""
+        return course_of(self)
+
+    @property
     def groups(self) -> list[Group]:
         """The groups of students who hand in together."""
-        return OUTLINE.groups_in(self.topic) if OUTLINE is not None else []
+        return self.course.outline.groups_in(self.topic)
 
     @cached_property
     def people(self) -> list[Listed]:
@@ -112,7 +118,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
         Work in `conflicts` is neither copied nor collected. Nor are archives that could not be opened, `unopened`.
         """
-        self._topics, self._extracted = (*KNOWN, self.topic), extracted
+        self._topics, self._extracted = (*self.course.known_folders, self.topic), extracted
         self._kept_before = set((self.root / attempts.FOLDER).glob(f"*/{self.topic}/*"))
         self._passed_over.update(unopened)
         for folder in self._empty_folders(extracted):
@@ -225,7 +231,7 @@ class TopicCollector(FileNameCollectorPlugin):
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
-            self.left.add(of_another_topic(one.topic, self.topic), self._extracted / one.folder)
+            self.left.add(of_another_topic(self.course, one.topic, self.topic), self._extracted / one.folder)
             return None
         if not _is_a_name(one.student):
             reason = f"{printable(one.student)} cannot be a student's name. Rename the zip, or ask for it again"
@@ -254,7 +260,7 @@ class TopicCollector(FileNameCollectorPlugin):
             inbox = f"downloaded/{self.topic}/archive/"
             return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
         if other := self._other_topic(below):
-            return of_another_topic(other, self.topic)
+            return of_another_topic(self.course, other, self.topic)
         if senders := senders_of(below):
             return BESIDE if senders & self._handed_in_work else "no notebook came with it. Ask for the notebook"
         untold = "neither a zip's name nor a manifest says whose it is"
@@ -359,7 +365,7 @@ class TopicCollector(FileNameCollectorPlugin):
     def _is_on_time(self, student: str) -> bool:
         """Return whether a student's work counts as on time: it came before the due date, or its time is unknown."""
         came = self._came(student)
-        choice = OUTLINE.choices.get(self.topic) if OUTLINE is not None else None
+        choice = self.course.outline.choices.get(self.topic)
         due = choice.due if choice else None
         return came is None or (due is not None and came <= due.astimezone(UTC).replace(tzinfo=None))
 

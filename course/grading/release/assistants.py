@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from course.outline import Assistants
-from course.syllabus import OUTLINE
 
 AGREEMENT = "AGENTS.md"
 
@@ -108,21 +107,16 @@ FOR_STUDENTS: dict[Assistants, str] = {
 """A sentence for students about each of the same choices."""
 
 
-def chosen() -> Assistants:
-    """Return the choice of this course."""
-    return OUTLINE.assistants if OUTLINE is not None else "tutor"
-
-
-def agreement(folder: Path) -> bytes:
-    """Return the rule for the notebooks in `folder`: an instructor's own text there, or ours."""
+def agreement(folder: Path, chosen: Assistants) -> bytes:
+    """Return the rule for the notebooks in `folder`: an instructor's own text there, or ours for the `chosen` use."""
     path = folder / AGREEMENT
     own = path.read_bytes() if path.is_file() else b""
-    return own if own and not own.startswith(OURS.encode()) else f"{OURS}\n{TEXTS[chosen()]}".encode()
+    return own if own and not own.startswith(OURS.encode()) else f"{OURS}\n{TEXTS[chosen]}".encode()
 
 
-def write_agreement(folder: Path) -> None:
+def write_agreement(folder: Path, chosen: Assistants) -> None:
     """Write the class's rule and the pointers beside it into `folder`; an instructor's own text stays."""
-    (folder / AGREEMENT).write_bytes(agreement(folder))
+    (folder / AGREEMENT).write_bytes(agreement(folder, chosen))
     for name, text in POINTERS.items():
         if not (folder / name).is_file():
             (folder / name).write_text(text, "utf-8")

@@ -7,11 +7,11 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.course import Course
 from course.grading.course_folder import notebook_path
-from course.grading.release.assistants import AGREEMENT, FOR_STUDENTS, HIDDEN_POINTERS, POINTERS, agreement, chosen
+from course.grading.release.assistants import AGREEMENT, FOR_STUDENTS, HIDDEN_POINTERS, POINTERS, agreement
 from course.grading.release.wheel import build_wheel
 from course.grading.reproducible_zip import add
-from course.syllabus import OUTLINE, TOPICS
 
 LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
 """Folders that working in a released notebook leaves beside it."""
@@ -43,50 +43,47 @@ third packs the zip to hand in, under the name your class knows you by:
 """
 
 
-def hand_out(root: Path) -> list[Path]:
-    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, replacing earlier ones; return both paths.
+def hand_out(course: Course) -> list[Path]:
+    """Write `dist/<wheel>` and `dist/<course>.zip` of a course, replacing earlier ones; return both paths.
 
     Earlier ones stay until both are made, and other files in `dist/` stay.
 
     Raises:
         Problem: as `build_wheel` does.
     """
-    folder = root / "dist"
+    folder = course.root / "dist"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as place:
-        wheel = build_wheel(root, Path(place))
-        made = [path.replace(folder / path.name) for path in (wheel, _pack(root, wheel))]
+        wheel = build_wheel(course, Path(place))
+        made = [path.replace(folder / path.name) for path in (wheel, _pack(course, wheel))]
     for path in folder.glob("sequence_course-*.whl"):
         if path not in made:
             path.unlink()
     return made
 
 
-def _pack(root: Path, wheel: Path) -> Path:
+def _pack(course: Course, wheel: Path) -> Path:
     """Write the zip of the wheel and the released notebooks beside the wheel, and return its path."""
+    root, outline = course.root, course.outline
     target = wheel.parent / f"{root.name}.zip"
-    title = OUTLINE.title if OUTLINE is not None else "Sequence models"
+    about = {"title": outline.title, "wheel": wheel.name, "topic": course.topics[0].folder}
+    start = START.format(**about, assistants=FOR_STUDENTS[outline.assistants])
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        add(
-            archive,
-            f"{root.name}/START.md",
-            START.format(
-                title=title, wheel=wheel.name, topic=TOPICS[0].folder, assistants=FOR_STUDENTS[chosen()]
-            ).encode(),
-        )
+        add(archive, f"{root.name}/START.md", start.encode())
         add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
-        add(archive, f"{root.name}/{AGREEMENT}", agreement(root / "assignments"))
+        add(archive, f"{root.name}/{AGREEMENT}", agreement(root / "assignments", outline.assistants))
         for name, text in (POINTERS | HIDDEN_POINTERS).items():
             add(archive, f"{root.name}/{name}", text.encode())
-        for path in released(root):
+        for path in released(course):
             add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
     return target
 
 
-def released(root: Path) -> Iterator[Path]:
+def released(course: Course) -> Iterator[Path]:
     """Yield the files of `assignments/` that belong to no topic, or that a release made for one of our topics."""
-    notebooks = {notebook_path(root, topic).relative_to(root / "solutions") for topic in TOPICS}
-    folders = {topic.folder for topic in TOPICS}
+    root = course.root
+    notebooks = {notebook_path(root, topic).relative_to(root / "solutions") for topic in course.topics}
+    folders = {topic.folder for topic in course.topics}
     for path in sorted((root / "assignments").rglob("*")):
         place = path.relative_to(root / "assignments")
         if not path.is_file() or LEFT_BEHIND & set(place.parts):

@@ -5,24 +5,25 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from course.course import Course
 from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
 from course.grading.authoring.topic_boxes import faults, fitted
 from course.grading.authoring.widget_pictures import is_still
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
-from course.grading.nbgrader_bridge.choose_question import ChooseQuestion
+from course.grading.nbgrader_bridge.choose_question import choose_question
 from course.grading.problem import Problem
 from course.grading.release.stated_time import NEAR, stated_minutes
 from course.outline import QUESTIONS
 from course.source import parsed
-from course.syllabus import OURS, TOPICS, Topic
+from course.syllabus import Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -50,30 +51,31 @@ class Complaint:
         return f"{self.where}: {self.what}"
 
 
-def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
+def lint_topic(course: Course, topic: Topic) -> list[Complaint]:
     """Return all complaints about the topic's source and, if it exists, its release."""
+    root = course.root
     source = source_path(root, topic)
     if not source.is_file():
         return [
             Complaint(str(source.relative_to(root)), f"there is no source for this topic, which {topic.named_in} names")
         ]
     try:
-        notebook = build(source, topic)
+        notebook = build(course, source, topic)
     except Problem as problem:
         return [Complaint(str(source.relative_to(root)), str(problem))]
     released = release_path(root, topic)
     places = (released.parent, notebook_path(root, topic).parent)  # a release copies the files of the second
-    complaints = lint_source(notebook, topic, places, source.name)
+    complaints = lint_source(course, notebook, topic, places, source.name)
     if released.is_file():
-        ChooseQuestion().preprocess(notebook, {"nbgrader": {"assignment": topic.folder}})
+        choose_question(notebook.cells, topic)
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
     if topic.own:  # the course's own tests prove those of our topics
         from course.grading.release.prove_tests import proved
 
         complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in proved(topic)]
-    elif topic in TOPICS:
-        complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
+    elif topic in course.topics:
+        complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(course, topic))]
         complaints += [Complaint(topic.folder, fault) for fault in _predictions(topic, notebook)]
         complaints += [Complaint(topic.folder, fault) for fault in _questions(topic)]
     return complaints
@@ -89,14 +91,14 @@ def _streams(topic: Topic) -> Iterator[str]:
             yield f"STREAMS in course/data/streams.py {what}"
 
 
-def _declarations(topic: Topic) -> Iterator[str]:
+def _declarations(course: Course, topic: Topic) -> Iterator[str]:
     """Yield the faults that keep the hidden tests of one of our topics from being used."""
     from course.hidden import Undeclared, find
 
     for item in topic.items:
         try:
             if item.kind != "question":
-                find(item.name)
+                find(course, item.name)
         except Undeclared as fault:
             yield str(fault)
 
@@ -145,7 +147,9 @@ def _questions(topic: Topic) -> Iterator[str]:
                     yield f"one of the {what} in {where} is empty"
 
 
-def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:
+def lint_source(
+    course: Course, notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str
+) -> list[Complaint]:
     """Return complaints about a built notebook with its solutions; relative links are followed from `folders`."""
     cells = notebook.cells
     found = [
@@ -157,7 +161,7 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
         *_lengths(cells),
         *pictures_without_text(cells),
         *dangling_links(cells, folders),
-        *_boxes(cells),
+        *_boxes(cells, course.known_folders),
         *_stated_time(cells, topic),
     ]
     return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
@@ -353,8 +357,7 @@ def dangling_links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Fo
                 yield index, f"no heading is called {anchor!r}"
 
 
-def _boxes(cells: Sequence[NotebookNode]) -> Found:
-    known = {topic.folder for topic in (*OURS, *TOPICS)}
+def _boxes(cells: Sequence[NotebookNode], known: Collection[str]) -> Found:
     for index, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             found = list(faults(cell.source, known))

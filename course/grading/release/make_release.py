@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-import course
+import course as package
+from course.course import Course
 from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
 from course.grading.authoring.without_points import needed_by, without
@@ -19,14 +20,15 @@ from course.grading.course_folder import notebook_path, release_path, source_pat
 from course.grading.kernel_edition import answer_key
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.course_of import hand_on
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
 from course.grading.release.assistants import write_agreement
 from course.outline import QUESTIONS
-from course.syllabus import OUTLINE, TOPICS, Topic
+from course.syllabus import Topic
 
 
-def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
+def release(course: Course, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
     The home notebook and the rule for AI assistants are written again, too, and other files in `assignments/` stay. If
@@ -36,39 +38,40 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
         Problem: a source is missing or faulty, nbgrader refuses it, or, without `force`, somebody has worked in the
             released notebook, or students have answered another written question than the one chosen now.
     """
+    root = course.root
     ready = [topic for topic in topics if source_path(root, topic).is_file()]
     for topic in topics:
-        if topic not in ready and (topic.own or OUTLINE is not None or not ready or tuple(topics) != TOPICS):
-            raise Problem(_without_source(root, topic))
+        if topic not in ready and (topic.own or not course.is_original or not ready or tuple(topics) != course.topics):
+            raise Problem(_without_source(course, topic))
     if not force:
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
             _refuse_another_question(root, topic)
     _try_tests(ready)
     logging.getLogger(__name__).info("Building %s.", counted(len(ready), "notebook"))
-    _generate(root, ready)
-    write_home(root)
-    write_agreement(root / "assignments")
+    _generate(course, ready)
+    write_home(course)
+    write_agreement(root / "assignments", course.outline.assistants)
     return [release_path(root, topic) for topic in ready]
 
 
-def _without_source(root: Path, topic: Topic) -> str:
-    path = source_path(root, topic)
+def _without_source(course: Course, topic: Topic) -> str:
+    path = source_path(course.root, topic)
     ours = Path(__file__).parents[3] / "solutions" / path.name
     where = ours if ours.is_file() else f"{path.name} from solutions/ of the course's repository"
-    what = "Write it first" if topic.own or OUTLINE is None else f"Copy {where} there"
+    what = "Write it first" if topic.own or course.is_original else f"Copy {where} there"
     return f"there is no {path}, which {topic.folder} is released from. {what}"
 
 
-def register(root: Path, topic: Topic, db_url: str | None = None) -> None:
+def register(course: Course, topic: Topic, db_url: str | None = None) -> None:
     """Record the topic's cells in the gradebook (`db_url`, or the course's own); `assignments/` stays as it is."""
     with tempfile.TemporaryDirectory() as folder:
-        _generate(root, [topic], db_url=db_url, release_directory=folder)
+        _generate(course, [topic], db_url=db_url, release_directory=folder)
 
 
-def render(root: Path, topic: Topic, folder: Path) -> Path:
+def render(course: Course, topic: Topic, folder: Path) -> Path:
     """Write the release of `topic` below `folder` without a gradebook, and return the notebook's path."""
-    _generate(root, [topic], release_directory=str(folder), no_database=True)
+    _generate(course, [topic], release_directory=str(folder), no_database=True)
     return folder / topic.folder / f"{topic.folder}.ipynb"
 
 
@@ -125,7 +128,7 @@ def _refuse_another_question(root: Path, topic: Topic) -> None:
 
 
 def _generate(
-    root: Path,
+    course: Course,
     topics: Sequence[Topic],
     db_url: str | None = None,
     release_directory: str | None = None,
@@ -140,13 +143,15 @@ def _generate(
     from nbgrader.converters.base import NbGraderException
     from nbgrader.coursedir import CourseDirectory
 
+    root = course.root
     for topic in topics:
         if topic.own:
             _demand_tests(topic)
-    refresh(root, tuple(topics))
+    refresh(course, topics)
     for topic in topics:
         _demand_droppable(root, topic)
     config = load_config(root)
+    hand_on(config, course)
     if db_url:
         config.CourseDirectory.db_url = db_url
     config.SaveCells.enabled = not no_database
@@ -166,7 +171,7 @@ def _generate(
                     if reason.startswith("Cannot add or remove cells"):
                         raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
                     raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error
-            if OUTLINE is not None and not no_database:
+            if not course.is_original and not no_database:
                 set_due(topic, coursedir.db_url)
         _move(Path(made), target)
 
@@ -245,4 +250,4 @@ def _try_tests(topics: Sequence[Topic]) -> None:
     """
     for topic in topics:
         if topic.own:
-            answer_key(topic, Path(course.__file__).parent)
+            answer_key(topic, Path(package.__file__).parent)

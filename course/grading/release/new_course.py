@@ -6,13 +6,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.course import Course, is_course
 from course.grading.catalogue import counted
-from course.grading.course_folder import demand_fit, find_root, is_course, source_path
+from course.grading.course_folder import demand_course, demand_fit, source_path
 from course.grading.problem import Problem
 from course.grading.release.own_sources import OURS, note_copied
 from course.outline import FILE, SETTINGS, Assistants
 from course.study_paths import left_out
-from course.syllabus import OUTLINE, Topic
+from course.syllabus import Topic
 
 IGNORED = (
     "solutions/*/*.ipynb",
@@ -57,17 +58,19 @@ PROJECT = "19_project"
 """The capstone: a folder of `exercises/` with its notebook and its tables for `course.toml`, including a rubric."""
 
 
-def begin(folder: Path, topics: Sequence[Topic], *, project: bool = False, assistants: Assistants = "tutor") -> str:
+def begin(
+    here: Course, folder: Path, topics: Sequence[Topic], *, project: bool = False, assistants: Assistants = "tutor"
+) -> str:
     """Make a course of `topics` in `folder`, with the capstone if requested, and return what to do next.
 
     The notebooks are built there later, by `course release` or nbgrader; built here, they would get our badges.
 
     Raises:
-        Problem: the folder is not empty, this runs inside an instructor's course, or our own course is not found.
+        Problem: the folder is not empty, `here` is an instructor's course, or our own course is not found.
     """
-    if OUTLINE is not None:
-        raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside it")
-    repository = _ours()
+    if not here.is_original:
+        raise Problem(f"this folder belongs to the course in {here.root}. Run `course new` outside it")
+    repository = OURS if is_course(OURS) else demand_course(here)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} is not empty. Name an empty folder, or one that does not exist yet")
     root = folder.resolve()
@@ -104,11 +107,6 @@ def _add_project(repository: Path, root: Path) -> str:
     """Copy the capstone into a course, and return its tables."""
     shutil.copytree(repository / "exercises" / PROJECT, root / "exercises" / PROJECT)
     return (repository / "exercises" / PROJECT / "outline.toml").read_text("utf-8")
-
-
-def _ours() -> Path:
-    """Return the folder of our course: this package's repository, or else the course at or above the working folder."""
-    return OURS if is_course(OURS) else find_root()
 
 
 def _table(topic: Topic) -> str:

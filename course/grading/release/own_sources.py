@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import course
+from course.course import is_course
 from course.files import write_atomically
-from course.grading.course_folder import is_course, source_path
+from course.grading.course_folder import source_path
 from course.syllabus import Topic
 
 COPIED = Path(".course", "sources.json")

@@ -33,7 +33,7 @@ def proved(topic: Topic) -> list[str]:
     Raises:
         Undeclared: the tests cannot be used at all.
     """
-    place = cache_folder() / PROOFS / f"{topic.folder}-{fingerprint(frozenset({topic.name}))}.json"
+    place = cache_folder() / PROOFS / f"{topic.folder}-{fingerprint(frozenset({topic}))}.json"
     with suppress(OSError, ValueError):
         return list(map(str, json.loads(place.read_text("utf-8"))))
     logging.getLogger(__name__).info("Trying each known mistake of %s against its tests.", topic.folder)

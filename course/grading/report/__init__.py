@@ -6,11 +6,12 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.course import Course
 from course.files import write_atomically
-from course.syllabus import TOPICS, Topic
+from course.syllabus import Topic
 
 
-def write_report(root: Path, topic: Topic, to: Path | None = None, *, names: bool = True) -> Path:
+def write_report(course: Course, topic: Topic, to: Path | None = None, *, names: bool = True) -> Path:
     """Write the report on a topic's class to `to`, by default `reports/<topic>.html`, and return its path.
 
     Without `names` it shows no single student, and its default is `reports/<topic>-no-names.html`.
@@ -24,11 +25,11 @@ def write_report(root: Path, topic: Topic, to: Path | None = None, *, names: boo
     from course.grading.report.page import render
 
     with quiet():
-        page = render(collect(Classroom(root, topic)), datetime.datetime.now(), names=names)
-    return _write(to or root / "reports" / f"{topic.folder}{'' if names else '-no-names'}.html", page)
+        page = render(collect(Classroom(course, topic)), datetime.datetime.now(), names=names)
+    return _write(to or course.root / "reports" / f"{topic.folder}{'' if names else '-no-names'}.html", page)
 
 
-def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to: Path | None = None) -> list[Path]:
+def write_student_reports(course: Course, topics: Sequence[Topic], student: str, to: Path | None = None) -> list[Path]:
     """Write a page on a student's work for each of `topics`, by default all graded ones, and return the paths.
 
     Raises:
@@ -40,25 +41,26 @@ def write_student_reports(root: Path, topics: Sequence[Topic], student: str, to:
     from course.grading.problem import Problem
     from course.grading.report.student_page import render, work_of
 
-    graded = [topic for topic in TOPICS if (root / "autograded" / student / topic.folder).is_dir()]
+    autograded = course.root / "autograded"
+    graded = [topic for topic in course.topics if (autograded / student / topic.folder).is_dir()]
     if not topics and not graded:
         raise Problem(
-            f"no work by {student} is graded in {root / 'autograded'}. Name a topic and a student as `submitted/` does"
+            f"no work by {student} is graded in {autograded}. Name a topic and a student as `submitted/` does"
         )
     if to is not None and len(topics or graded) > 1:
         raise Problem("--to names one file. Name one topic")
     paths = []
     for topic in topics or graded:
         with quiet():
-            classroom, name = Classroom(root, topic), topic.folder
+            classroom, name = Classroom(course, topic), topic.folder
             work = work_of(classroom, student)
             comments = read_comments(classroom.coursedir().db_url, name, student, name)
             page = render(topic, work, datetime.datetime.now(), comments)
-        paths.append(_write(to or root / "reports" / f"{topic.folder}-{student}.html", page))
+        paths.append(_write(to or course.root / "reports" / f"{topic.folder}-{student}.html", page))
     return paths
 
 
-def write_term_report(root: Path, to: Path | None = None, *, names: bool = False) -> Path:
+def write_term_report(course: Course, to: Path | None = None, *, names: bool = False) -> Path:
     """Write the report on all topics so far to `to`, by default `reports/term.html`, and return its path.
 
     With `names` it names students, and its default is `reports/term-with-names.html`.
@@ -72,8 +74,8 @@ def write_term_report(root: Path, to: Path | None = None, *, names: bool = False
 
     now = datetime.datetime.now().astimezone()
     with quiet():
-        page = render(collect_term(root, now), now, names=names)
-    return _write(to or root / "reports" / f"term{'-with-names' if names else ''}.html", page)
+        page = render(collect_term(course, now), now, names=names)
+    return _write(to or course.root / "reports" / f"term{'-with-names' if names else ''}.html", page)
 
 
 def _write(path: Path, page: str) -> Path:

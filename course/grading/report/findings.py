@@ -9,6 +9,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -73,7 +74,8 @@ class Success:
 class Findings:
     """All facts of a report. `absent` are students of the gradebook who handed in nothing.
 
-    `withdrawn` are students whose submission was removed but whose points are still in the gradebook.
+    `withdrawn` are students whose submission was removed but whose points are still in the gradebook. `extended` has
+    the due dates of students with an extension.
     """
 
     topic: Topic
@@ -84,6 +86,7 @@ class Findings:
     shared_weights: tuple[SharedWeights, ...] = ()
     likeness: Likeness = field(default_factory=Likeness)
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    extended: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def scored(self) -> list[Graded]:
@@ -150,7 +153,7 @@ def collect(classroom: Classroom) -> Findings:
         notebook = notebooks[work.student] if work.scores is not None else None  # grading restores no others
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
-    apart = one_of_each(classroom.topic, submissions)
+    apart = one_of_each(classroom.course, classroom.topic, submissions)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
@@ -162,6 +165,7 @@ def collect(classroom: Classroom) -> Findings:
             {name: answers[name] for name in apart if name in answers}, answers_of(release, None, frozenset()), prose
         ),
         answers,
+        classroom.course.outline.extended_due(classroom.topic.folder),
     )
 
 
@@ -178,7 +182,7 @@ def _became(classroom: Classroom, student: str, place: Path) -> Graded:
     name = f"{classroom.topic.folder}.ipynb"
     done, last = classroom.autograded(student) / name, LastGrading(classroom, student)
     try:
-        notes = examine(place, classroom.topic.folder)
+        notes = examine(classroom.course, place, classroom.topic.folder)
     except Problem as problem:
         return Graded(student, reason=str(problem))
     if not done.is_file():
@@ -213,7 +217,7 @@ def _release(classroom: Classroom) -> NotebookNode:
     if path.is_file():
         return nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        return nbformat.read(render(classroom.root, classroom.topic, Path(folder)), as_version=4)
+        return nbformat.read(render(classroom.course, classroom.topic, Path(folder)), as_version=4)
 
 
 def _forbidden(topic: Topic) -> dict[str, tuple[str, ...]]:

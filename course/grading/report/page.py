@@ -40,7 +40,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "findings": findings,
         "topic": findings.topic,
         "scored": scored,
-        "absent": described(findings.absent, findings.topic, [work.student for work in findings.graded]),
+        "absent": described(findings.absent, findings.extended, [work.student for work in findings.graded]),
         "points": scored[0].scores.points if scored and scored[0].scores else 0,
         "median": statistics.median(shares) if shares else None,
         "mean": statistics.fmean(shares) if shares else None,

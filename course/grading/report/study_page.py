@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course.course import Course
 from course.files import write_atomically
 from course.grading.problem import Problem
 from course.grading.report.template import fill
@@ -23,7 +24,7 @@ from course.notebook.standing import (
     state_of,
     time_of,
 )
-from course.syllabus import OUTLINE, SOURCE, TOPICS, Item, Topic
+from course.syllabus import SOURCE, Item, Topic
 
 TIMES = ("passed_at", "predicted_at", "met_at")
 """The recorded times of exercises, predictions and questions."""
@@ -67,13 +68,13 @@ class Chapter:
         return date(at) if at else ""
 
 
-def write_page(home: Path, to: Path) -> Path:
+def write_page(course: Course, home: Path, to: Path) -> Path:
     """Write the page on the notebooks in `home`, and return its path.
 
     Raises:
         Problem: nothing was done in `home` yet, or the file cannot be written.
     """
-    page = render(home, datetime.datetime.now().astimezone())
+    page = render(course, home, datetime.datetime.now().astimezone())
     try:
         write_atomically(to, page.encode())
     except OSError as error:
@@ -81,22 +82,23 @@ def write_page(home: Path, to: Path) -> Path:
     return to
 
 
-def render(home: Path, made: datetime.datetime) -> str:
+def render(course: Course, home: Path, made: datetime.datetime) -> str:
     """Return the page, dated `made`.
 
     Raises:
         Problem: nothing was done in `home` yet.
     """
-    path = path_chosen_in(home)
-    along = on_path(TOPICS, path)
-    every = {topic: _chapter(topic, home) for topic in [*along, *(one for one in TOPICS if one not in along)]}
+    path = path_chosen_in(course.topics, home)
+    along = on_path(course.topics, path)
+    beside = (topic for topic in course.topics if topic not in along)
+    every = {topic: _chapter(course, topic, home) for topic in (*along, *beside)}
     chapters = [chapter for topic, chapter in every.items() if chapter.times or _is_begun(chapter.standing)]
     if not chapters:
         raise Problem(f"nothing is done in {home} yet. Run the check of an exercise first")
     graded = [chapter.standing.grade for chapter in chapters if chapter.standing.grade]
     return fill(
         "study.html.j2",
-        title=OUTLINE.title if OUTLINE is not None else "Sequence models",
+        title=course.outline.title,
         source=SOURCE,
         path=path,
         chapters=chapters,
@@ -114,18 +116,18 @@ def _is_begun(standing: Standing) -> bool:
     return standing.begun or standing.grade is not None
 
 
-def _chapter(topic: Topic, home: Path) -> Chapter:
+def _chapter(course: Course, topic: Topic, home: Path) -> Chapter:
     known, standing = read_progress(home / topic.folder), standing_of(topic, home)
     names = [*(item.name for item in topic.items), *topic.predictions]
     times = [time_of(known.get(name, {}), kind) for name in names for kind in TIMES]
     times.append(standing.grade.at if standing.grade else None)
     earned = standing.grade.earned if standing.grade else {}
-    rows = [_row(item, known, earned) for item in topic.items]
+    rows = [_row(course, item, known, earned) for item in topic.items]
     return Chapter(topic, standing, sorted(filter(None, times)), rows, predictions_made(topic, known))
 
 
-def _row(item: Item, known: Mapping[str, Mapping[str, Any]], earned: Mapping[str, float]) -> Row:
-    state, words = state_of(item, known)
+def _row(course: Course, item: Item, known: Mapping[str, Mapping[str, Any]], earned: Mapping[str, float]) -> Row:
+    state, words = state_of(item, known, by_person=not course.is_original)
     passed, points = time_of(known.get(item.name, {}), "passed_at"), earned.get(item.name)
     return Row(
         item.name,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import datetime
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from course.grading.classroom.absent import extended_due
+from course.course import Course
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.gradebook.scores import ClassScores, Scores, read_class
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.problem import Problem
-from course.syllabus import TOPICS, Topic
+from course.syllabus import Topic
 
 
 @dataclass(frozen=True)
@@ -55,17 +53,17 @@ def share_of(scores: Scores | None, without: str = "") -> float | None:
     return sum(decided.values()) / most if most else None
 
 
-def collect_term(root: Path, now: datetime.datetime, topics: Sequence[Topic] = TOPICS) -> tuple[Taught, ...]:
+def collect_term(course: Course, now: datetime.datetime) -> tuple[Taught, ...]:
     """Collect everything that is graded in a course.
 
     Raises:
         Problem: nothing is graded.
     """
-    database = load_config(root).CourseDirectory.db_url
-    people, scores = read_class(database, [topic.folder for topic in topics])
+    database = load_config(course.root).CourseDirectory.db_url
+    people, scores = read_class(database, [topic.folder for topic in course.topics])
     students = frozenset(person.id for person in people)
-    known = (topic for topic in topics if topic.folder in scores)
-    found = (_taught(Classroom(root, topic), students, scores[topic.folder], now) for topic in known)
+    known = (topic for topic in course.topics if topic.folder in scores)
+    found = (_taught(Classroom(course, topic), students, scores[topic.folder], now) for topic in known)
     taught = tuple(one for one in found if one.graded)
     if not taught:
         raise Problem("nothing is graded yet. Run `course grade` with a topic, such as 03_rnn, first")
@@ -81,11 +79,11 @@ def _taught(classroom: Classroom, students: frozenset[str], recorded: ClassScore
         topic,
         {student: work for student, work in results.items() if work.scores is not None},
         frozenset(submissions),
-        frozenset(student for student in missing if _is_due(topic, student, now)),
+        frozenset(student for student in missing if _is_due(classroom.course, topic, student, now)),
     )
 
 
-def _is_due(topic: Topic, student: str, now: datetime.datetime) -> bool:
+def _is_due(course: Course, topic: Topic, student: str, now: datetime.datetime) -> bool:
     """Whether the topic is due for a student by now, extensions considered."""
-    due = extended_due(topic).get(student, topic.due)
+    due = course.outline.extended_due(topic.folder).get(student, topic.due)
     return due is None or due <= now

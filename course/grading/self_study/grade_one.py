@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.course import Course
 from course.grading.cells import grade_id, mend_line_ends, notebook_bytes
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.intake.check_submission import read_document, topic_of
@@ -24,7 +25,7 @@ from course.grading.intake.needed_files import gather
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
 from course.notebook.folder import keep_grade
-from course.syllabus import FOLLOW_THROUGH, Topic
+from course.syllabus import Topic
 
 UNANSWERED = "not answered yet"
 """The judge's message about an answer that still raises NotImplementedError."""
@@ -78,7 +79,7 @@ class Marked:
                 yield f"{item.name} is graded by a person. {mark}, and compare it with `course solution {item.name}`."
 
 
-def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
+def grade_notebook(course: Course, path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
     """Execute the notebook at `path` in its own kernel, and judge its exercises with all their cases.
 
     The notebook is not changed, and nothing is saved.
@@ -91,7 +92,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     from course.grading.execution.time_limits import own_limits
 
     nb = read_submission(path)
-    topic = topic_of(nb.cells, path)
+    topic = topic_of(course, nb.cells, path)
     mark_exercises(nb, topic)
     nb.cells = nbformat.from_dict(in_order(nb.cells))
     task = Task(
@@ -100,17 +101,18 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         files=gather(nb.cells, path.parent, BESIDE).files | files_beside(path.parent),
         seed=seed,
         policy=policy,
-        limits=own_limits(nb, Limits(PATIENCE)),
+        limits=own_limits(course, nb, Limits(PATIENCE)),
         client={"kernel_name": "python3", "skip_cells_with_tag": ""},
+        outline=course.outline.public,
+        root=str(course.root),
     )
     fill_cache(topic)
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
     if outcome.fault:
         raise Problem(outcome.fault)
     order = [item.name for item in topic.items]
-    verdicts = sorted(
-        (one.under(FOLLOW_THROUGH) for one in outcome.verdicts), key=lambda verdict: order.index(verdict.exercise)
-    )
+    judged = sorted(outcome.verdicts, key=lambda verdict: order.index(verdict.exercise))
+    verdicts = (one.under(course.outline.follow_through) for one in judged)
     return Marked(topic, tuple(verdicts), outcome.seconds, tuple(notes_in(nb.cells)))
 
 
@@ -180,14 +182,14 @@ def files_beside(folder: Path) -> dict[str, bytes]:
     return files
 
 
-def grade_one(path: Path, policy: str) -> int:
+def grade_one(course: Course, path: Path, policy: str) -> int:
     """Grade one notebook, print the verdicts, and return the exit status.
 
     The score is saved in `.course/` beside the notebook, unless the judge could not grade an exercise.
     """
     if sys.stderr.isatty():
         print(f"Running {path.name} and its hidden tests. The first time, this also prepares corpora.", file=sys.stderr)
-    marked = grade_notebook(path, policy)
+    marked = grade_notebook(course, path, policy)
     print(marked.text())
     if any(verdict.kind == "not-graded" for verdict in marked.verdicts):
         return 1

@@ -9,45 +9,46 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import course
+import course as package
+from course.course import Course
 from course.grading.catalogue import counted
 from course.grading.course_folder import released_at
 from course.grading.problem import Problem
 from course.notebook.folder import read_progress
-from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item, near
+from course.syllabus import BRANCH, SOURCE, Item, Topic
 
 WIDTH = 100
 
 
-def show(name: str, asked: bool = False) -> int:
+def show(course: Course, name: str, asked: bool = False) -> int:
     """Print the solution of the exercise `name`; unless `asked`, first ask whether the student has tried it.
 
     Raises:
         Problem: there is no such exercise, this edition has no solutions, or the student cannot be asked.
     """
-    topic, item = _item(name)
+    topic, item = _item(course, name)
     if asked or _has_tried(topic, item):
-        print(text(topic, item))
+        print(text(course, topic, item))
     else:
         print(f'Good. `hint("{name}")` in the notebook gives a stronger hint each time.')
     return 0
 
 
-def text(topic: Topic, item: Item) -> str:
+def text(course: Course, topic: Topic, item: Item) -> str:
     """Return the solution, its background, the examined cases, and the known misconceptions."""
     heading = f"{item.name}  {topic.folder}, {counted(item.points, 'point')}"
-    return "\n\n".join([heading, *(f"{title}\n\n{body}" for title, body in _sections(topic, item))])
+    return "\n\n".join([heading, *(f"{title}\n\n{body}" for title, body in _sections(course, topic, item))])
 
 
-def _sections(topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
+def _sections(course: Course, topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
     if item.kind == "question":
-        yield "The model answer", _cell(topic, item.name)
+        yield "The model answer", _cell(course, topic, item.name)
         return
     from course.hidden import find
 
-    declared = find(item.name)
+    declared = find(course, item.name)
     if item.kind == "task":
-        yield "The notebook's own training", _cell(topic, f"{item.name}-solution")
+        yield "The notebook's own training", _cell(course, topic, f"{item.name}-solution")
     else:
         where = f"The reference, from course/reference/{topic.name}.py" if not topic.own else "The reference"
         yield where, inspect.getsource(declared.reference).strip()
@@ -65,15 +66,15 @@ def _turn(misconception: Any) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent="  ")
 
 
-def _cell(topic: Topic, grade_id: str) -> str:
+def _cell(course: Course, topic: Topic, grade_id: str) -> str:
     """Return the source of the notebook's cell `grade_id` with its solution, without the solution markers."""
     from course.grading.authoring.source import build
     from course.grading.course_folder import source_path
 
-    source = source_path(Path(course.__file__).parents[1], topic)
+    source = source_path(Path(package.__file__).parents[1], topic)
     if not source.is_file():
         raise Problem(f"{grade_id.removesuffix('-solution')} is solved in {_address(f'solutions/{source.name}')}")
-    cells = build(source, topic).cells
+    cells = build(course, source, topic).cells
     (cell,) = (one for one in cells if one.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
     lines = (line for line in cell.source.splitlines() if not line.strip().startswith("###"))
     return "\n".join(lines)
@@ -82,11 +83,11 @@ def _cell(topic: Topic, grade_id: str) -> str:
 LISTED = ". `course list 3` names the exercises of topic 3"
 
 
-def _item(name: str) -> tuple[Topic, Item]:
+def _item(course: Course, name: str) -> tuple[Topic, Item]:
     try:
-        return find_item(name)
+        return course.find_item(name)
     except KeyError as error:
-        raise Problem(f"{error.args[0]}{near(name) or LISTED}") from None
+        raise Problem(f"{error.args[0]}{course.similar(name) or LISTED}") from None
 
 
 def _address(path: str) -> str:

@@ -14,6 +14,7 @@ MOVED = "on the way from the beginning to what people chose"
 
 
 BEGINNING, CHOSEN, STRONG_PENALTY = "the beginning", "chosen answers alone", "beta of 2"
+MOVING = "a reference that moves"
 UNMOVED = "the policy is still near the beginning, and says what people chose no more often"
 
 
@@ -31,7 +32,25 @@ def known():
         "a mean over the phrases": best_policy(log_ref, reward, beta / 3),
         "no reference": best_policy(torch.zeros_like(log_ref), reward, beta),
         "a little way off": best_policy(log_ref, reward, beta / 0.7),
+        MOVING: moved_freely(40),
     }
+
+
+def moved_freely(steps):
+    """Return log-probabilities (216,) after so many steps up log p of chosen minus log p of rejected answers.
+
+    This is where DPO goes if policy and reference are one model: the loss stays log 2, and its gradient is never zero.
+    """
+    log_ref, reward = advice.log_reference(), advice.rewards()
+    p = log_ref.exp()
+    third = (p * (2 * torch.sigmoid(reward[:, None] - reward) @ p - 1)).view(6, 6, 6)  # slopes of log p, summing to 0
+    second, first = third.sum(2), third.sum((1, 2))
+    a, b, c = log_ref.view(6, 6, 6).logsumexp((1, 2)), log_ref.view(6, 6, 6).logsumexp(2), log_ref.view(6, 6, 6)
+    for _ in range(steps):
+        a = a + 2 * first
+        b = b + 2 * (second - first[:, None] * b.softmax(1))
+        c = c + 2 * (third - second[..., None] * c.softmax(2))
+    return (a.log_softmax(0)[:, None, None] + b.log_softmax(1)[..., None] + c.log_softmax(2)).flatten()
 
 
 def _policy(log_p):
@@ -52,7 +71,8 @@ def _policy(log_p):
     hints=(
         "`dpo_loss` takes four tensors. Which model and which answers does each come from? Print the log-probability "
         "of the chosen answers and of the rejected ones, at the start and at the end. Which rises?",
-        "Print the loss of the first batch. Policy and reference are the same then, so it should be log 2 = 0.693.",
+        "Print the loss of the first batch. Policy and reference are the same then, so it should be log 2 = 0.693. "
+        "What would it say of the two if it stayed there?",
         "Does the loss still jump about at the end? Let the learning rate fall with `len(batches)`.",
         "Begin with the reference, before the first step. Does it change when the policy does? `copy.deepcopy` makes a "
         "model of its own. Then print the shapes of the four tensors for one batch.",
@@ -89,27 +109,37 @@ def _asked(rng, public=False):
         # A strong penalty is near the chosen answers, too: of these two, which?
         right = policies[STRONG_PENALTY][order] if name == CHOSEN else best
         because = f"the policy is nearer to another one ({name}) than to the best one"
-        case = asked.judged_again(f"not the policy of a mistake, {name}{also}", weight=0.1)
+        case = asked.judged_again(f"not the policy of a mistake, {name}{also}", weight=0.0 if name == MOVING else 0.1)
         case = case.law("nearer_to_best", of="logits", ids=ids, log_best=right, than=other[order], because=because)
         yield case.counts_with(f"KL of {LOWER_BAR} or less{also}")
 
 
 assistant_task.mistakes(
-    "Good answers are as rare as at the beginning. Is the loss log 2 = 0.693 in every batch? Then policy and reference "
-    "are one model. If not, which phrase are the logits at a position about?",
+    "Good answers are as rare as at the beginning. Print a number of the policy before and after a hundred steps. If "
+    "it stays the same, whose parameters does the optimizer get? If it creeps, how large is a step? If it moves well, "
+    "which phrase are the logits at a position about?",
     never_moved=_policy(known()[BEGINNING]),
+)
+assistant_task.mistakes(
+    "Print the loss of every hundredth batch. It is log 2 = 0.693 as long as policy and reference agree. Your policy "
+    "has moved. If the loss has not, are the two one model?",
+    reference_moves=_policy(known()[MOVING]),
+    reference_moves_far=_policy(moved_freely(500)),
+    reference_moves_noisily=_policy((0.7 * moved_freely(500) + 0.3 * known()["a little way off"]).log_softmax(0)),
 )
 assistant_task.mistakes(
     "Print the answer that your policy likes best. Batches are (chosen, rejected). Which of them becomes likelier?",
     chosen_and_rejected_exchanged=_policy(known()["exchanged"]),
 )
 assistant_task.mistakes(
-    "Your policy says what was often chosen. Does your loss look at the rejected answers, too?",
+    "Your policy says what was often chosen. Does your loss look at the rejected answers, too? If it does, how large "
+    "is a step?",
     chosen_alone=_policy(known()[CHOSEN]),
 )
 assistant_task.mistakes(
-    "Your policy has not moved far enough. Was the loss still falling at the end? How large is a step, and which beta "
-    "does your loss get?",
+    "Your policy has not moved far enough. Does the loss leave log 2 = 0.693, and is it still falling at the end? How "
+    "large is a step, and which beta does your loss get?",
+    steps_too_small=_policy(best_policy(advice.log_reference(), advice.rewards(), 0.8)),
     beta_of_one=_policy(known()["beta of 1"]),
     beta_turned_round=_policy(known()[STRONG_PENALTY]),
 )

@@ -41,7 +41,7 @@ def group_advantages(rng):
     yield again("pairs", asked(7, 2))
     large = asked(1, 31)
     large[0, 3] += 500
-    yield again("one large group, one answer far above", large)
+    yield again("one question, one answer far above", large, public=True)
     little = torch.tensor([[0.1, 0, 0, 0.1], [0.3, 0.2, 0.4, 0.3]], dtype=torch.float64)
     yield call("rewards that hardly differ", little, grad=False, tolerance=2e-3)
     mixed = torch.tensor([[3.0, 3, 3, 3], [40, 0, 0, 40], [-20, 10, 60, 0]], dtype=torch.float64)
@@ -90,6 +90,14 @@ group_advantages.mistakes(
 group_advantages.mistakes(
     "Multiply all rewards of a group by 10. Advantages are in deviations, so they should not change. Do yours?",
     divided_by_the_variance=lambda rewards: _centred(rewards) / (rewards.var(1, keepdim=True).nan_to_num() + 1e-4),
+)
+group_advantages.mistakes(
+    "Give it one question with four answers. Their rewards differ, so is there something to learn?",
+    zeros_for_one_question=lambda rewards: reference.group_advantages(rewards) if len(rewards) > 1 else 0 * rewards,
+)
+group_advantages.mistakes(
+    "Give it one question. The advantages should have the shape of the rewards. Which axis has gone?",
+    one_question_without_its_axis=lambda rewards: reference.group_advantages(rewards).squeeze(0),
 )
 group_advantages.mistakes(
     "Let all answers of a group have the same reward. What do you divide by?",

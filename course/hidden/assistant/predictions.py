@@ -32,7 +32,7 @@ PREDICTIONS = (
         right(
             "It rises, and then falls below where it began",
             "At first more flattery is better, and the model is right about that. Then the policy flatters in all "
-            "three places, where the model has seen few comparisons and is wrong.",
+            "three places. The model adds up phrases, so it expects the most of that answer, and people like it least.",
         ),
         wrong(
             "It falls from the start",

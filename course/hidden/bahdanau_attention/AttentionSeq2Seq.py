@@ -1,7 +1,6 @@
 """Hidden tests of `AttentionSeq2Seq`."""
 
 import torch
-from torch.nn import functional as F
 
 from course.exercise import Ref, build, exercise
 from course.reference import bahdanau_attention as reference
@@ -305,21 +304,7 @@ def _masked_by(change):
 AttentionSeq2Seq.mistakes(
     "Print the weights of the shortest sentence of a batch. How much lies behind its end?",
     MaskForgotten=_masked_by(torch.ones_like),
-    LooksAtNothingElse=_masked_by(torch.logical_not),
 )
-
-
-@AttentionSeq2Seq.misconception(
-    "The weights change, but the logits do not. Follow the context from the line that computes it. What reads it?"
-)
-class ContextNeverRead(LaidOpen):
-    def step(self, token, state, keys, mask, last):
-        _, weights = reference.attend(
-            reference.additive_scores(state, keys, self.W_q.weight, self.W_k.weight, self.v), keys, mask
-        ) if self.attention else (last, torch.zeros_like(keys[:, :, 0]))  # fmt: skip
-        read = self.embed_tgt(token)
-        state = self.decoder(torch.cat([read, last], 1), state)
-        return self.to_tokens(torch.cat([state, last, read], 1)), state, weights
 
 
 @AttentionSeq2Seq.misconception(
@@ -362,15 +347,6 @@ class DecodesOtherwise(LaidOpen):
 
 
 @AttentionSeq2Seq.misconception(
-    "Call eval(), and then the model twice with one batch. Which layer still draws random numbers?"
-)
-class DropsInEvaluation(LaidOpen):
-    def step(self, token, state, keys, mask, last):
-        logits, state, weights = super().step(token, state, keys, mask, last)
-        return F.dropout(logits), state, weights
-
-
-@AttentionSeq2Seq.misconception(
     "Decode a short and a long sentence together, and count the columns. When does your loop stop?"
 )
 class StopsWithTheFirst(LaidOpen):
@@ -382,15 +358,3 @@ class StopsWithTheFirst(LaidOpen):
 class WritesOnAfterEos(LaidOpen):
     def ended(self, ended):
         return torch.zeros_like(ended)
-
-
-@AttentionSeq2Seq.misconception(
-    "Build one with another pad than 0, and print what it decodes. What stands behind an eos?"
-)
-class PadsWithZero(LaidOpen):
-    def decode_greedy(self, src, src_lengths, max_len):
-        pad, self.pad = self.pad, 0
-        try:
-            return super().decode_greedy(src, src_lengths, max_len)
-        finally:
-            self.pad = pad

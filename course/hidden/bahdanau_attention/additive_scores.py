@@ -49,23 +49,12 @@ additive_scores.mistakes(
     no_tanh=lambda query, keys, W_q, W_k, v: _both(query, keys, W_q, W_k) @ v,
 )
 additive_scores.mistakes(
-    "Can a score of yours exceed 1? What does the formula do after the tanh?",
-    tanh_after_v=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k) @ v),
-)
-additive_scores.mistakes(
     "Add up your scores of one sentence. Scores may be any numbers. Which function turns them into weights?",
     softmax_already_inside=lambda *given: torch.softmax(reference.additive_scores(*given), dim=1),
 )
 additive_scores.mistakes(
-    "Count the tanh in the formula and in your code. Where does the query meet the key?",
-    a_tanh_for_each=lambda query, keys, W_q, W_k, v: (
-        (torch.tanh(query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
-    ),
-)
-additive_scores.mistakes(
     MEET_AT_THE_END,
     queries_without_an_axis=lambda query, keys, W_q, W_k, v: torch.tanh(query @ W_q.T + keys @ W_k.T) @ v,
-    axis_at_the_end=lambda query, keys, W_q, W_k, v: torch.tanh((query @ W_q.T)[:, :, None] + keys @ W_k.T) @ v,
 )
 additive_scores.mistakes(
     "A query is a row, and weights are (out, in). Write the shapes of both factors under each product.",
@@ -78,10 +67,3 @@ additive_scores.mistakes(
     not_summed=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k)) * v,
     summed_over_the_keys=lambda query, keys, W_q, W_k, v: (torch.tanh(_both(query, keys, W_q, W_k)) * v).sum(1),
 )
-
-
-@additive_scores.misconception("Replace the second sentence of the batch. Do the scores of the first sentence change?")
-def queries_of_other_sentences(query, keys, W_q, W_k, v):
-    B, S, _ = keys.shape
-    mixed = query.repeat(S, 1).reshape(B, S, -1)
-    return torch.tanh(mixed @ W_q.T + keys @ W_k.T) @ v

@@ -161,16 +161,6 @@ bahdanau_attention_task.mistakes(
 )
 
 
-@bahdanau_attention_task.misconception(
-    "The dates are right, but all weights are zero. Was the model built with an attention of width 0?"
-)
-class LooksNowhere(ReadsByRule):
-    @classmethod
-    def decode_greedy(cls, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return ids, 0 * weights
-
-
 bahdanau_attention_task.mistakes(
     "Short dates are right and many long ones are not. Print ten of those beside the truth. If they are wrong all "
     "over, where does a long date have to pass through without attention?",

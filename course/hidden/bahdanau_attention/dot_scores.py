@@ -54,6 +54,5 @@ dot_scores.mistakes(MEET_AT_THE_END, query_without_an_axis=lambda query, keys: (
 dot_scores.mistakes(SHAPE_OF_T, all_axes_turned=lambda query, keys: query @ keys.permute(2, 1, 0))
 dot_scores.mistakes(
     ONE_NUMBER,
-    dot_not_summed=lambda query, keys: query[:, None] * keys,
     dot_summed_over_the_keys=lambda query, keys: (query[:, None] * keys).sum(1),
 )

@@ -48,13 +48,11 @@ general_scores.mistakes(
 general_scores.mistakes(
     OF_ONE_SENTENCE,
     every_query_with_every_key=lambda query, keys, W: query @ W @ keys.mT,
-    every_key_with_every_query=lambda query, keys, W: keys @ W.T @ query.T,
 )
 general_scores.mistakes(MEET_AT_THE_END, query_without_an_axis=lambda query, keys, W: (query @ W * keys).sum(-1))
 general_scores.mistakes(SHAPE_OF_T, all_axes_turned=lambda query, keys, W: query @ W @ keys.permute(2, 1, 0))
 general_scores.mistakes(
     ONE_NUMBER,
-    general_not_summed=lambda query, keys, W: (query @ W)[:, None] * keys,
     general_summed_over_the_keys=lambda query, keys, W: ((query @ W)[:, None] * keys).sum(1),
 )
 general_scores.mistakes(

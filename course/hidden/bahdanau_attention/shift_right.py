@@ -35,8 +35,6 @@ def _front(targets, sos):
 
 shift_right.mistakes(
     "Under the first target stands the second one. Has the decoder read it before it writes?",
-    shifts_left=lambda targets, sos: torch.cat([targets[:, 1:], _front(targets, sos)], 1),
-    rolls_left=lambda targets, sos: targets.roll(-1, 1),
     rolls_left_behind_sos=lambda targets, sos: torch.cat([_front(targets, sos), targets.roll(-1, 1)[:, 1:]], 1),
 )
 shift_right.mistakes(
@@ -56,20 +54,11 @@ shift_right.mistakes(
     zeros_in_front=lambda targets, sos: torch.cat([_front(targets, 0), targets[:, :-1]], 1),
 )
 shift_right.mistakes(
-    "Print targets and result. Has the first row moved to the right, or has sos replaced it?",
-    shifts_the_batch=lambda targets, sos: torch.cat([torch.full_like(targets[:1], sos), targets[:-1]], 0),
-)
-shift_right.mistakes(
     "Joined tensors may differ along one axis alone. Which shape should the tensor have that holds sos for each row?",
     sos_as_a_number=lambda targets, sos: torch.cat([sos, targets[:, :-1]], 1),
     sos_as_a_vector=lambda targets, sos: torch.cat([torch.tensor([sos]), targets[:, :-1]], 1),
-    joined_along_the_batch=lambda targets, sos: torch.cat([_front(targets, sos), targets[:, :-1]]),
 )
 shift_right.mistakes(
     "Compare targets and result. Does the decoder read the very token it is to write?",
     not_shifted=lambda targets, sos: targets.clone(),
-)
-shift_right.mistakes(
-    "Count the tokens of the result. How many steps does a target of T tokens take, and what does the first one read?",
-    nothing_in_front=lambda targets, sos: targets[:, :-1],
 )

@@ -130,10 +130,6 @@ Bert.mistakes(
     NoNorm=_with(embedded=lambda self, ids, segments: self.dropout(_sum(self, ids, segments))),
 )
 Bert.mistakes(
-    "Put the model into training mode with a dropout of 1. What goes into the first layer?",
-    NothingDropped=_with(embedded=lambda self, ids, segments: self.norm(_sum(self, ids, segments))),
-)
-Bert.mistakes(
     "Topic 10's Transformer multiplies its embeddings. By what does the text here multiply them?",
     ScaledAsInTopicTen=_with(
         embedded=lambda self, ids, segments: self.dropout(
@@ -153,10 +149,6 @@ Bert.mistakes(
 Bert.mistakes(
     "Print the numbers that go into `pair`. Between which bounds should they lie?",
     NoTanh=_with(judged=lambda self, sentence: self.pair(self.pooler(sentence))),
-)
-Bert.mistakes(
-    "What does `word_logits` return for a vector of zeros, once the bias is not zero?",
-    NoBias=_with(word_logits=lambda self, words: words @ self.words.weight.T),
 )
 
 

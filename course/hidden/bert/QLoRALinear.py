@@ -142,16 +142,12 @@ QLoRALinear.mistakes(
     "By what is the update multiplied, with r = 4 and alpha = 8?",
     WithoutScaling=_with(scale=lambda self: 1.0),
 )
-QLoRALinear.mistakes(
-    "Give it x = 0. What should come out, and what does?",
-    BiasForgotten=_with(base_of=lambda self, x: x @ self.weight().T),
-)
 
 
-@QLoRALinear.misconception("Build it with blocks of 4 and print the shape of `scales`. How many blocks are there?")
-class BlockOfSixtyFour(_Open):
-    def __init__(self, base, r, alpha, block=64):
-        super().__init__(base, r, alpha, 64)
+@QLoRALinear.misconception("Give it x = 0. What should come out, and what does?")
+class BiasForgotten(_Open):
+    def base_of(self, x):
+        return x @ self.weight().T
 
 
 @QLoRALinear.misconception(

@@ -221,7 +221,6 @@ bert_task.mistakes(
     "It learns from fifty labels, but not well enough. How many epochs, and how large are the steps? Does the whole "
     "model learn, or the head alone?",
     fine_tuned_too_little=Known(best, 0.7),
-    fine_tuned_nearly_enough=Known(best, 0.8),
 )
 bert_task.mistakes(
     "Hidden words are guessed better than by frequency, but not well. Was the loss still falling at the end? Does the "

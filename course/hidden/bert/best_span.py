@@ -84,16 +84,6 @@ best_span.mistakes(
 
 
 @best_span.misconception(
-    "Try the four tokens of the text, whose best start and best end do not fit together. Which span has the largest "
-    "sum, and what does your function return?"
-)
-def chosen_apart_and_none_where_they_do_not_fit(start, end, mask, longest):
-    i, j = _two_bests(start, end, mask)
-    fits = (i <= j) & (j - i < longest)
-    return torch.stack([i * fits, j * fits], 1)
-
-
-@best_span.misconception(
     "Take the best start, then the best end behind it. Is their sum always the largest? Try starts 5, 4 and ends 0, 3, "
     "with one word allowed."
 )

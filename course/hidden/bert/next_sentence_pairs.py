@@ -126,34 +126,18 @@ next_sentence_pairs.mistakes(
     pairs_across_documents=_with(neighbours=_all_in_a_row),
 )
 next_sentence_pairs.mistakes(
-    "Tally the false second sentences over many calls. Does every sentence of every other document come?",
-    first_sentences_alone=_with(
-        strangers=lambda ds, i, j, true: [d[0] for k, d in enumerate(ds) if k != i and d[0] != true]
-    ),
-)
-next_sentence_pairs.mistakes(
     "Count the labels of a thousand pairs. How many are 1?",
     all_true=_with(coin=lambda generator: True),
-    three_in_four=_with(coin=lambda generator: bool(torch.rand((), generator=generator) < 0.75)),
 )
 
 
-def _in_turns(first):
-    """Labels 1 and 0 in turns, where `first(generator)` says whether the first one is 1."""
-
-    def answer(documents, generator):
-        turns = itertools.cycle([1, 0] if first(generator) else [0, 1])
-        return _pairs(documents, generator, strangers=_right, coin=lambda _: next(turns))
-
-    return answer
-
-
-next_sentence_pairs.mistakes(
+@next_sentence_pairs.misconception(
     "Call it ten times with the same three short documents and one generator, and count the labels that are 1 in each "
-    "call. Do coins always count the same?",
-    labels_take_turns=_in_turns(lambda generator: True),
-    labels_take_turns_from_a_coin_on=_in_turns(_coin),
+    "call. Do coins always count the same?"
 )
+def labels_take_turns(documents, generator):
+    turns = itertools.cycle([1, 0])
+    return _pairs(documents, generator, strangers=_right, coin=lambda _: next(turns))
 
 
 @next_sentence_pairs.misconception("Print the labels of one call. How often do both numbers occur in it?")

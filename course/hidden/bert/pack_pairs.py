@@ -102,16 +102,3 @@ def _padding_in_segment_one(first, second, cls, sep):
 def _mask_from_ids(first, second, cls, sep):
     ids, segments, _ = reference.pack_pairs(first, second, cls, sep)
     return ids, segments, ids != 0
-
-
-@pack_pairs.misconception(
-    "Print a row before and after padding. Zeros should stand behind the whole row. Do some stand between its "
-    "sentences?"
-)
-def padded_between_the_sentences(first, second, cls, sep):
-    left, kinds, real = reference.pack_pairs(first, None, cls, sep)
-    if second is None:
-        return left, kinds, real
-    right = pad_sequence([torch.cat([b, torch.tensor([sep])]) for b in second], batch_first=True)
-    also = pad_sequence([torch.ones(len(b) + 1, dtype=torch.bool) for b in second], batch_first=True)
-    return torch.cat([left, right], 1), torch.cat([kinds, torch.ones_like(right)], 1), torch.cat([real, also], 1)

@@ -70,11 +70,6 @@ def pairs_with_label_zero_ignored(word_logits, labels, pair_logits, is_next):
     return right - pairs + F.cross_entropy(pair_logits, is_next, ignore_index=0)
 
 
-@pretraining_loss.misconception("Which number marks a word that is not asked for? Print the smallest label.")
-def minus_one_for_minus_hundred(word_logits, labels, pair_logits, is_next):
-    return _words(word_logits, labels, ignore_index=-1) + F.cross_entropy(pair_logits, is_next)
-
-
 @pretraining_loss.misconception("Change the logits of a word that is not hidden. Should the loss move?")
 def all_words_asked_for(word_logits, labels, pair_logits, is_next):
     return _words(word_logits, labels.clamp(min=0)) + F.cross_entropy(pair_logits, is_next)
@@ -94,12 +89,6 @@ def sum_for_mean(word_logits, labels, pair_logits, is_next):
 @pretraining_loss.misconception("Is the loss the sum of the two parts, or their mean? Compute both for one batch.")
 def mean_of_the_two_parts(word_logits, labels, pair_logits, is_next):
     return reference.pretraining_loss(word_logits, labels, pair_logits, is_next) / 2
-
-
-@pretraining_loss.misconception("How much does a hidden word count in a sentence with one, and in a sentence with ten?")
-def mean_of_sentence_means(word_logits, labels, pair_logits, is_next):
-    losses = F.cross_entropy(word_logits.transpose(1, 2), labels, reduction="none").sum(1)
-    return (losses / (labels >= 0).sum(1).clamp(min=1)).mean() + F.cross_entropy(pair_logits, is_next)
 
 
 @pretraining_loss.misconception("Change the pair logits. Does the loss move?")

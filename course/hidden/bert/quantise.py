@@ -55,11 +55,11 @@ def quantise(rng):
     yield back("float32, not contiguous", scattered, 6, public=True)
 
 
-def _quantise(W, levels, block, *, flat=None, scale=None, codes=None, pack=None, least=1e-30):
-    """The task with another order, another scale, other codes or other bytes, or divided by something at `least`."""
+def _quantise(W, levels, block, *, flat=None, scale=None, codes=None, pack=None):
+    """The task with another order, another scale, other codes or other bytes."""
     blocks = (flat or _flat)(W, block)
     scales = blocks.abs().amax(1) if scale is None else scale(blocks)
-    unit = blocks / torch.where(scales.abs() < least, least, scales)[:, None]
+    unit = blocks / torch.where(scales.abs() < 1e-30, 1e-30, scales)[:, None]
     found = (codes or _nearest)(unit, levels.to(W)).to(torch.uint8)
     return (pack or _upper_first)(found), scales
 
@@ -86,10 +86,6 @@ quantise.mistakes(
     one_scale_for_all=_with(scale=lambda blocks: blocks.abs().max().expand(len(blocks)).clone()),
 )
 quantise.mistakes(
-    "Quantise the W of the text divided by a million. Do its codes and bytes stay the same? By what do you divide it?",
-    divided_by_something_larger=lambda W, levels, block: _quantise(W, levels, block, least=1e-5),
-)
-quantise.mistakes(
     "Print the scale of a block whose largest weight is below zero. Is a scale ever negative, or too small?",
     largest_without_the_sign=_with(scale=lambda blocks: blocks.amax(1)),
 )
@@ -106,10 +102,6 @@ quantise.mistakes(
     a_byte_for_each_code=_with(pack=lambda codes: codes),
 )
 quantise.mistakes(
-    "Which two codes share a byte, neighbours or weights that lie half a block apart?",
-    halves_of_the_block_in_a_byte=_with(pack=lambda codes: _split(codes)),
-)
-quantise.mistakes(
     "Print the largest and the smallest of your bytes. Between which numbers should they lie?",
     signed_codes=lambda W, levels, block: _signed(*_quantise(W, levels, block)),
 )
@@ -117,21 +109,12 @@ quantise.mistakes(
     "Take a weight just below a level. Is your code the nearest level, or the next one below?",
     the_level_below=_with(codes=lambda unit, levels: (torch.searchsorted(levels, unit, right=True) - 1).clamp(0, 15)),
 )
-quantise.mistakes(
-    "In which order do blocks run through W? Print the first block of a matrix of 0, 1, 2 and so on.",
-    column_by_column=_with(flat=lambda W, block: _flat(W.T, block)),
-)
 
 
 def _dropped(W, block):
     flat = W.flatten()
     kept = flat[: max(len(flat) // block, 1) * block]
     return _flat(kept, block)
-
-
-def _split(codes):
-    half = codes.shape[1] // 2
-    return codes[:, :half] * 16 + codes[:, half:]
 
 
 def _signed(codes, scales):

@@ -39,12 +39,12 @@ def span_corrupt(rng):
     yield asked("just as many sentinels as are needed", (3, 2, 1), (2, 2), 0)
 
 
-def _corrupt(ids, starts, lengths, sentinels, place=None, told=None, end=None):
-    """The task with another sentinel in the `place` of span i, or `told` before it, or others at the `end`."""
-    place, told = place or (lambda i: sentinels[i]), told or (lambda i: [sentinels[i]])
+def _corrupt(ids, starts, lengths, sentinels, told=None, end=None):
+    """The task with other sentinels `told` before span i, or others at the `end`."""
+    told = told or (lambda i: [sentinels[i]])
     inputs, targets, kept = [], [], 0
     for i, (start, length) in enumerate(zip(starts, lengths)):
-        inputs += [*ids[kept:start], place(i)]
+        inputs += [*ids[kept:start], sentinels[i]]
         targets += [*told(i), *ids[start : start + length]]
         kept = start + length
     return inputs + ids[kept:], targets + ([sentinels[len(starts)]] if end is None else end)
@@ -65,28 +65,9 @@ def sentinels_counted_from_the_end(ids, starts, lengths, sentinels):
     return _corrupt(ids, starts, lengths, sentinels[: len(starts) + 1][::-1])
 
 
-def _one_for_all(end):
-    """The first sentinel for all spans, and `end(spans, sentinels)` at the end."""
-
-    def answer(ids, starts, lengths, sentinels):
-        first = sentinels[0]
-        end_of_targets = end(len(starts), sentinels)
-        return _corrupt(ids, starts, lengths, sentinels, lambda i: first, lambda i: [first], end_of_targets)
-
-    return answer
-
-
-span_corrupt.mistakes(
-    "Two spans have two sentinels. Print those in your inputs.",
-    one_sentinel_for_all=_one_for_all(lambda spans, sentinels: [sentinels[0]]),
-    one_sentinel_for_all_and_none_at_the_end=_one_for_all(lambda spans, sentinels: []),
-    one_sentinel_for_all_and_the_last_at_the_end=_one_for_all(lambda spans, sentinels: [sentinels[-1]]),
-    one_sentinel_for_all_but_the_end=_one_for_all(lambda spans, sentinels: [sentinels[spans]]),
-    one_sentinel_for_all_and_the_second_at_the_end=_one_for_all(lambda spans, sentinels: [sentinels[min(spans, 1)]]),
-    one_sentinel_in_the_inputs=lambda ids, starts, lengths, sentinels: _corrupt(
-        ids, starts, lengths, sentinels, lambda i: sentinels[0]
-    ),
-)
+@span_corrupt.misconception("Two spans have two sentinels. Print those in your inputs.")
+def one_sentinel_for_all(ids, starts, lengths, sentinels):
+    return _corrupt(ids, starts, lengths, sentinels[:1] * (len(starts) + 1))
 
 
 @span_corrupt.misconception("How long are your inputs? A span of three words becomes how many tokens?")

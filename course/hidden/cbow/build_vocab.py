@@ -64,15 +64,8 @@ def ties_backwards(tokens, min_count=1):
     return _numbered(sorted(counts, key=lambda word: (counts[word], word), reverse=True))
 
 
-@build_vocab.misconception("Which words have the id 0 in your dict? Can you tell two words apart that share an id?")
-def the_first_word_shares_zero(tokens, min_count=1):
-    ranked = list(reference.build_vocab(tokens, min_count))[1:]
-    return {"<unk>": 0} | {word: index for index, word in enumerate(ranked)}
-
-
 build_vocab.mistakes(
     "Your ids follow the order in which words first appear. Reverse the text. Should the ids change?",
-    by_appearance_alone=lambda tokens, min_count=1: _numbered(_frequent(tokens, min_count)),
     by_appearance_and_nothing_left_out=lambda tokens, min_count=1: _numbered(dict.fromkeys(tokens)),
 )
 

@@ -51,13 +51,6 @@ def E_in_place_of_W(contexts, E, W, b):
     return _scored(E[contexts].mean(1), E + 0 * W, b)
 
 
-@cbow_logits.misconception(
-    "Set a context word's row of E to zero, then its row of W. Which of the two should change the mean vector?"
-)
-def tables_exchanged(contexts, E, W, b):
-    return _scored(W[contexts].mean(1), E, b)
-
-
 cbow_logits.mistakes(
     "Write the shapes of the mean vectors and of W under your product. Which axis of W counts words, and which "
     "one meets a mean vector?",
@@ -80,10 +73,3 @@ cbow_logits.mistakes(
 )
 def mean_over_the_batch(contexts, E, W, b):
     return _scored(E[contexts].mean(0), W, b)
-
-
-@cbow_logits.misconception(
-    "Compare the contexts [a, a, b, b] and [a, a, a, b]. Should their mean vectors differ? Do yours?"
-)
-def a_set_for_a_bag(contexts, E, W, b):
-    return _scored(torch.stack([E[row.unique()].mean(0) for row in contexts]), W, b)

@@ -194,17 +194,6 @@ def _counted_words(contexts):
     return F.one_hot(contexts, len(grammar.language().words)).float().sum(1)
 
 
-def _echo(strength):
-    """Prefers the words it reads, because in training the target stood among them."""
-    return Pretended(lambda contexts: strength * _counted_words(contexts), _blurred())
-
-
-def _left_half(contexts):
-    """The best guess without the words after the gap."""
-    p = grammar.language().next_word(contexts[:, :RADIUS], running=True)[:, -1]
-    return (0.9 * p + 0.1 * grammar.language().frequencies).clamp(min=1e-9).log().float()
-
-
 def _one_word_only(contexts):
     """Very sure of the best guess, and therefore often very wrong."""
     best = _best(contexts)
@@ -220,9 +209,7 @@ def _off_the_point(contexts):
 cbow_task.mistakes(
     "Your model prefers words that stand in the context. Print a few training windows beside their targets. "
     "Can you read the target there?",
-    target_inside_the_context=_echo(1.5),
-    target_inside_the_context_and_heard_loudly=_echo(2.5),
-    target_inside_the_context_and_heard_alone=_echo(6.0),
+    target_inside_the_context=Pretended(lambda contexts: 1.5 * _counted_words(contexts), _blurred()),
 )
 cbow_task.mistakes(
     "Your model is very sure and often wrong. Does your loss expect logits or probabilities, and which does it "
@@ -248,20 +235,10 @@ cbow_task.mistakes(
     another_gap=Pretended(_off_the_point, _used_as()),
 )
 cbow_task.mistakes(
-    "Your model predicts well, but its vectors in E do not show it. From which tensor does your forward read "
-    "the context?",
-    E_is_not_the_table_it_reads=Pretended(_best),
-)
-cbow_task.mistakes(
     "Your model is better than the frequencies, but far from what four neighbours tell. Are there two tables, "
     "one for the words around and one for the word to guess? Do you take the mean over the words of one "
     "context?",
     one_table_for_both=Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()),
-)
-cbow_task.mistakes(
-    "The words on one side of the gap count, and the others do not. Exchange the halves of a context and "
-    "compare the logits.",
-    reads_one_side=Pretended(_left_half, _used_as()),
 )
 cbow_task.mistakes(
     "Your model is on the way, but not there yet. Was the loss still falling at the end of the curve? How "

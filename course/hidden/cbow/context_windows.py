@@ -97,14 +97,6 @@ def padded_at_the_ends(ids, radius):
     return reference.context_windows(F.pad(ids, (radius, radius)), radius)[0], ids.clone()
 
 
-@context_windows.misconception(
-    "Print the context of the first word. Are the last words of the text among its left neighbours?"
-)
-def wrapped_around(ids, radius):
-    _long_enough(ids, radius)
-    return reference.context_windows(torch.cat([ids[-radius:], ids, ids[:radius]]), radius)[0], ids.clone()
-
-
 @context_windows.misconception("Count the windows of a text of 2r + 1 words by hand. How many does yours find?")
 def last_window_lost(ids, radius):
     contexts, targets = reference.context_windows(ids, radius)

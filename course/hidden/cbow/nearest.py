@@ -60,16 +60,6 @@ def _cosines(E, index):
     return F.cosine_similarity(E, E[index][None], dim=1).detach()
 
 
-@nearest.misconception("Multiply one row of E by 100 and ask again. Is it now a neighbour of every word?")
-def dot_product_without_the_head_of_its_list(E, index, k):
-    return (E @ E[index]).detach().topk(k + 1).indices[1:]
-
-
-@nearest.misconception("Halve every vector but that of the chosen word. Have the directions changed? Has your list?")
-def euclidean_distance_without_the_head_of_its_list(E, index, k):
-    return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
-
-
 nearest.mistakes(
     "Multiply one row of E by 100 and ask again. Is it now a neighbour of every word?",
     dot_product=lambda E, index, k: _ranked(E @ E[index], index, k),
@@ -99,13 +89,6 @@ def self_included(E, index, k):
     return _cosines(E, index).topk(k).indices
 
 
-@nearest.misconception(
-    "Which cosine do you give to the word itself? Print all cosines in order. Can another word come behind it?"
-)
-def itself_at_a_cosine_of_zero(E, index, k):
-    return _cosines(E, index).index_fill(0, torch.tensor(index), 0.0).topk(k).indices
-
-
 @nearest.misconception("Print your list. Is each of its numbers the number of a word?")
 def cosines_for_words(E, index, k):
     return _cosines(E, index).sort(descending=True).values[1 : k + 1]
@@ -114,9 +97,3 @@ def cosines_for_words(E, index, k):
 @nearest.misconception("Print the cosines of your list in order. Should the first one be the largest or the smallest?")
 def farthest_first(E, index, k):
     return _ranked(_cosines(E, index), index, len(E) - 1).flip(0)[:k]
-
-
-@nearest.misconception("Take `index` out of the table. What happens to the numbers of the words after it?")
-def numbers_shifted(E, index, k):
-    others = torch.cat([_cosines(E, index)[:index], _cosines(E, index)[index + 1 :]])
-    return others.topk(k).indices

@@ -54,18 +54,9 @@ wrong = partial(but, OpenEncoder)
 EncoderLayer.mistakes(
     laid_open.NO_RESIDUAL,
     NoResidual=wrong(around=laid_open.no_residual),
-    SublayerAddedToItself=wrong(around=laid_open.added_to_itself),
 )
 EncoderLayer.misconception(laid_open.WITH_GELU, convention=laid_open.GELU_CONVENTION, name="SmoothBend")(
     wrong(think=laid_open.with_gelu)
-)
-EncoderLayer.mistakes(
-    "Build it with norm='post' and fresh norms. Is each word's mean 0 in the result? What goes into your norms?",
-    SublayerNormedAlone=wrong(around=laid_open.sublayer_normed_alone),
-)
-EncoderLayer.mistakes(
-    "In pre-norm, multiply x by 10. The result should grow, too. Does a norm act on the residual stream?",
-    RoadNormedInPreNorm=wrong(around=laid_open.residual_normed),
 )
 EncoderLayer.mistakes(laid_open.ALWAYS_POST, AlwaysPost=wrong(around=laid_open.always_post))
 EncoderLayer.mistakes(laid_open.ALWAYS_PRE, AlwaysPre=wrong(around=laid_open.always_pre))
@@ -73,23 +64,18 @@ EncoderLayer.mistakes(
     "Change the weights of norm2. Does your result move?",
     OneNormTwice=wrong(norm_of=("norm1", "norm1")),
 )
-EncoderLayer.mistakes(
-    "Hide the last word from all queries and change it. Which vectors move?",
-    MaskNotPassedOn=wrong(attend=lambda self, x, mask: self.self_attention(x, x)[0]),
-)
+
+
+@EncoderLayer.misconception("Hide the last word from all queries and change it. Which vectors move?")
+class MaskNotPassedOn(OpenEncoder):
+    def attend(self, x, mask):
+        return self.self_attention(x, x)[0]
+
+
 EncoderLayer.mistakes(
     "Two linear maps in a row are one linear map. What stands between your up and down?",
     NothingBetweenUpAndDown=wrong(think=lambda self, x: self.down(self.up(x))),
 )
-
-
-@EncoderLayer.misconception("In pre-norm, print what goes into W_q and what goes into W_k. Are both of them normed?")
-class OnlyQueriesNormed(OpenEncoder):
-    def forward(self, x, mask=None):
-        if self.norm == "post":
-            return super().forward(x, mask)
-        x = x + self.dropout(self.self_attention(self.norm1(x), x, mask)[0])
-        return self.around(self.norm2, self.think, x)
 
 
 EncoderLayer.mistakes(laid_open.NOTHING_DROPPED, NothingDropped=wrong(around=laid_open.nothing_dropped))

@@ -144,14 +144,6 @@ class PaddingInSight(OpenModel):
 
 
 @Transformer.misconception(
-    "Change what stands in the source's padding. Which words still see it, the encoder's or the decoder's?"
-)
-class PaddingInTheDecodersSight(OpenModel):
-    def decoded(self, tgt_in, memory, tgt_mask, src_mask):
-        return super().decoded(tgt_in, memory, tgt_mask, None)
-
-
-@Transformer.misconception(
     "Print the source's mask for a sentence with padding. Is True at the words, or at the padding?",
     convention="True hides, as in nn.Transformer's key_padding_mask",
 )
@@ -161,12 +153,6 @@ class PaddingMaskInverted(OpenModel):
         return hidden if src_mask is None else src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
 
 
-@Transformer.misconception("Build it with another number for pad. Which words are hidden then?")
-class PadIsAlwaysZero(OpenModel):
-    def real(self, ids):
-        return (ids != 0)[:, None, None]
-
-
 @Transformer.misconception(
     "Change the second word of tgt_in. Which logits move first? Does the model shift the target, or its caller?"
 )
@@ -174,26 +160,6 @@ class ShiftsOnceMore(OpenModel):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         again = torch.cat([torch.full_like(tgt_in[:, :1], self.sos), tgt_in[:, :-1]], 1)
         return super().forward(src, again, src_mask, tgt_mask)
-
-
-@Transformer.misconception(
-    "Which encoder layer does your first decoder layer look at? Each should look at the finished memory."
-)
-class LayerLooksAtLayer(OpenModel):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
-        for above, below in zip(self.encoder, self.decoder, strict=True):
-            memory = above(memory, src_mask)
-            x = below(x, self.encoder_norm(memory), tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception(
-    "Translate a sentence alone, then as the second one of a batch. Are its logits the same? Which axis is time?"
-)
-class PlacesByTheBatch(OpenModel):
-    def placed(self, ids, embed):
-        return embed(ids) * embed.embedding_dim**0.5 + self.positions[: len(ids), None]
 
 
 @Transformer.misconception(

@@ -112,9 +112,6 @@ decode_beam.mistakes(
     eos_not_counted=lambda model, src, beam, length_penalty=1.0: search(
         model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty
     ),
-    sos_counted=lambda model, src, beam, length_penalty=1.0: search(
-        model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty
-    ),
 )
 
 

@@ -109,7 +109,6 @@ def _with(**changed):
 
 label_smoothing_loss.mistakes(
     "Sum the smoothed target of one token. Is it one?",
-    target_does_not_sum_to_one=_with(right=lambda epsilon, V: 1 - epsilon),
     shared_by_two_words_fewer=_with(
         share=lambda epsilon, V: epsilon / max(V - 2, 1), right=lambda epsilon, V: 1 - epsilon
     ),

@@ -18,9 +18,9 @@ class OpenEncoder(reference.EncoderLayer):
 
 
 class OpenDecoder(reference.DecoderLayer):
-    """The decoder's layer in pieces; `norm_of` names the norm of each sublayer."""
+    """The decoder's layer in pieces."""
 
-    norm_of: tuple[str, ...] = ("norm1", "norm2", "norm3")
+    norm_of = ("norm1", "norm2", "norm3")
 
     def cross(self, x, memory, src_mask):
         return self.cross_attention(x, memory, src_mask)[0]
@@ -64,11 +64,6 @@ def joined(pre=pre_norm, post=post_norm, dropout=lambda layer, y: layer.dropout(
 
 
 no_residual = joined(pre=lambda norm, sublayer, x: sublayer(norm(x)), post=lambda norm, sublayer, x: norm(sublayer(x)))
-added_to_itself = joined(
-    pre=lambda norm, sublayer, x: 2 * sublayer(norm(x)), post=lambda norm, sublayer, x: norm(2 * sublayer(x))
-)
-sublayer_normed_alone = joined(post=lambda norm, sublayer, x: x + norm(sublayer(x)))
-residual_normed = joined(pre=lambda norm, sublayer, x: norm(x) + sublayer(norm(x)))
 always_post = joined(pre=post_norm)
 always_pre = joined(post=pre_norm)
 nothing_dropped = joined(dropout=lambda layer, y: y)

@@ -55,7 +55,6 @@ def over_the_words(x, gamma, beta, eps=1e-5):
 
 layer_norm.mistakes(
     "Add another sentence to the batch. Should it change the mean of your words?",
-    one_mean_over_all=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, eps, dim=tuple(range(x.dim()))),
     over_the_batch=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, eps, dim=0),
 )
 
@@ -81,15 +80,9 @@ def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):
 
 layer_norm.mistakes(
     "Call it with eps = 0.5. Does the result change? Print what you divide by for a word of equal numbers.",
-    another_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-6),
     the_usual_eps_whatever_was_given=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-5),
     no_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 0.0),
 )
-
-
-@layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")
-def divided_by_the_variance(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) + beta
 
 
 @layer_norm.misconception(

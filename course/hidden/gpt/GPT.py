@@ -8,8 +8,6 @@ from torch import nn
 from course.exercise import Ref, build, exercise
 from course.hidden.gpt.scaffold import BUILT_IN_ATTENTION, WithLayers, published
 from course.reference import gpt as reference
-from course.reference.multi_head_attention import merge_heads
-from course.reference.positional_encoding import rope
 
 V, D, LAYERS, HEADS, GROUPS, INNER = 13, 24, 2, 4, 2, 17
 FORKED = "two ways to go on from one cache"
@@ -18,20 +16,21 @@ FORKED = "two ways to go on from one cache"
 @exercise(
     reference.GPT,
     hints=(
-        "Write down the shape after each step of one layer: queries, keys and values in heads, what attention finds, "
-        "the sum. Where does the residual stream pass through a norm?",
-        "At which position stands the first token behind a cache of five? Which keys may it see?",
+        "Draw the way of x through one layer, and write the shape at each step. Where does it split, and where does it "
+        "come together? What passes through a norm, and what does not?",
+        "Set all matrices of a layer to zero. What should come out behind it? And which parts of the model have you "
+        "used once you have logits? Compare with the names in `model.state_dict()`.",
         "Feed a text at once, then its first five tokens and the rest behind the cache. Where do the logits part? Call "
         "the model twice with one and the same cache, and two different tokens. Do they disturb each other?",
         "Begin without a cache. Write one layer, bring a text through all of them, and print the shape of the logits. "
-        "Then let each layer return its keys and values, and only then read them from a cache.",
+        "Then collect what attention returns beside its result, a piece for each layer, and only then hand it on.",
     ),
     forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
     tolerance=1e-5,
     name="GPT",
 )
 def GPT(rng):
-    """Published weights are loaded. Chunks of several tokens behind a cache show where masks and positions begin."""
+    """Published weights are loaded. The attention is examined by itself, and here with its cache in every layer."""
 
     def model(title, *sizes, dtype=None, **settings):
         sizes = sizes or (V, D, LAYERS, HEADS, GROUPS, INNER)
@@ -56,7 +55,6 @@ def GPT(rng):
     yield model("three layers, a group for each head", V, 12, 3, 2, 2, 19).call(ids(2, 5), carries=["cache"])
     yield in_chunks("token by token behind the cache", 2, 3, 1, 1, public=True, weight=2.0)
     yield in_chunks("chunks of several tokens behind the cache", 2, 4, 3, 2, public=True, weight=2.0)
-    yield in_chunks("a long chunk behind a short one", 1, 2, 7)
     fork = model(FORKED, public=True, weight=2.0).call(ids(2, 4), into="text", carries=["cache"])
     fork = fork.call(ids(2, 2), Ref("cache"), into="one", carries=["first"])
     fork = fork.call(ids(2, 3), Ref("cache"), into="another", carries=["second"])
@@ -75,110 +73,109 @@ def GPT(rng):
     learns = learns.gradients(wrt="parameters").laws_only().counts_with(whole)
     learns = learns.law("some_table_learns_every_token", tokens=V, because=cut)
     yield learns.law("every_token_learns", tokens=V, because=tied)
-    long = model("three hundred tokens", V, 12, 1, 2, 1, 11).call(ids(1, 290), into="chunk 1", carries=["cache"])
-    yield long.call(ids(1, 10), Ref("cache"), into="chunk 2", carries=["more"])
 
 
-class _Layer(reference.GPTLayer):
-    """The layer in pieces: its stream, positions, rotation and mask."""
-
-    def forward(self, x, past):
-        seen, present = self.attend(self.norm1(x), past)
-        x = x + seen
-        return x + self.feed_forward(self.norm2(x)), present
-
-    def feed_forward(self, y):
-        return reference.swiglu(y, self.W_gate.weight, self.W_up.weight, self.W_down.weight)
-
-    def places(self, known, T):
-        return torch.arange(known, known + T)
-
-    def turned(self, x, places):
-        return rope(x, places)
-
-    def mask(self, T, known):
-        return torch.ones(T, known + T, dtype=torch.bool).tril(known)
-
-    def attend(self, y, past):
-        q, k, v = (self.in_heads(W(y)) for W in (self.W_q, self.W_k, self.W_v))
-        T, known = y.shape[1], 0 if past is None else past[0].shape[2]
-        places = self.places(known, T)
-        q, k = self.turned(q, places), self.turned(k, places)
-        if past is not None:
-            k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
-        found = reference.grouped_attention(q, k, v, self.mask(T, k.shape[2] - T))
-        return self.W_o(merge_heads(found)), (k, v)
-
-
-def _with(**pieces):
-    """A GPT whose layers have other pieces."""
-    return type("Other", (WithLayers,), {"layer": type("Layer", (_Layer,), pieces)})
+def _with(forward):
+    """A GPT whose layers compute so."""
+    return type("Other", (WithLayers,), {"layer": type("Layer", (reference.GPTLayer,), {"forward": forward})})
 
 
 def _post_norm(layer, x, past):
-    seen, present = layer.attend(x, past)
-    x = layer.norm1(x + seen)
+    found, present = layer.attend(x, past)
+    x = layer.norm1(x + found)
     return layer.norm2(x + layer.feed_forward(x)), present
 
 
+def _residual_normed(layer, x, past):
+    y = layer.norm1(x)
+    found, present = layer.attend(y, past)
+    y = layer.norm2(y + found)
+    return y + layer.feed_forward(y), present
+
+
+def _nothing_around_attention(layer, x, past):
+    x, present = layer.attend(layer.norm1(x), past)
+    return x + layer.feed_forward(layer.norm2(x)), present
+
+
+def _nothing_around_the_feed_forward(layer, x, past):
+    found, present = layer.attend(layer.norm1(x), past)
+    return layer.feed_forward(layer.norm2(x + found)), present
+
+
 def _side_by_side(layer, x, past):
-    seen, present = layer.attend(layer.norm1(x), past)
-    return x + seen + layer.feed_forward(layer.norm2(x)), present
+    found, present = layer.attend(layer.norm1(x), past)
+    return x + found + layer.feed_forward(layer.norm2(x)), present
+
+
+def _one_norm_twice(layer, x, past):
+    found, present = layer.attend(layer.norm1(x), past)
+    x = x + found
+    return x + layer.feed_forward(layer.norm1(x)), present
+
+
+def _gate_and_up_exchanged(layer, x, past):
+    found, present = layer.attend(layer.norm1(x), past)
+    x = x + found
+    return x + reference.swiglu(layer.norm2(x), layer.W_up.weight, layer.W_gate.weight, layer.W_down.weight), present
+
+
+def _keys_and_values_exchanged(layer, x, past):
+    weights = (W.weight for W in (layer.W_q, layer.W_v, layer.W_k, layer.W_o))
+    found, present = reference.cached_attention(layer.norm1(x), *weights, layer.n_heads, past)
+    x = x + found
+    return x + layer.feed_forward(layer.norm2(x)), present
 
 
 GPT.mistakes(
     "Set `W_o` and `W_down` of a layer to zero. What should the layer make of its x then? What does yours make of it?",
-    NormsBehind=_with(forward=_post_norm),
+    NormsBehind=_with(_post_norm),
+    ResidualNormed=_with(_residual_normed),
+)
+GPT.mistakes(
+    "Set `W_o` of every layer to zero, so that attention finds nothing. Do the logits still depend on the tokens?",
+    NoResidualAroundAttention=_with(_nothing_around_attention),
+)
+GPT.mistakes(
+    "Set `W_down` of every layer to zero, so that the feed-forward networks add nothing. Do the logits still depend on "
+    "the tokens?",
+    NoResidualAroundTheFeedForward=_with(_nothing_around_the_feed_forward),
 )
 GPT.misconception(
     "Set `W_o` of a layer to zero. Should what goes into its `norm2` change? Does it?",
     convention="both sublayers side by side, as in GPT-J and PaLM",
     name="SublayersSideBySide",
-)(_with(forward=_side_by_side))
-
-
-@GPT.misconception(
-    "The first token behind a cache of five: at which position does your RoPE put it? Print the positions you use."
+)(_with(_side_by_side))
+GPT.mistakes("Change the weights of `norm2` in a layer. Do the logits move?", OneNormTwice=_with(_one_norm_twice))
+GPT.mistakes(
+    "Double `W_up` of a layer. Then what its feed-forward network adds should double. Does yours?",
+    GateAndUpExchanged=_with(_gate_and_up_exchanged),
 )
-class RotatesFromZeroBehindACache(WithLayers):
-    class layer(_Layer):
-        def places(self, known, T):
-            return torch.arange(T)
+GPT.mistakes(
+    "Set `W_v` of every layer to zero. Should attention find anything? Does yours?",
+    KeysAndValuesExchanged=_with(_keys_and_values_exchanged),
+)
+
+
+def _reading(pasts):
+    """A GPT that hands its layers these pasts of a cache."""
+
+    class Other(reference.GPT):
+        def forward(self, ids, cache=None):
+            return super().forward(ids, cache and pasts(cache))
+
+    return Other
 
 
 GPT.mistakes(
-    "Three tokens behind a cache of four: write down the seven keys and which of them each token may see. Which corner "
-    "of the mask is the diagonal in?",
-    MaskAlignedAtTheTopLeft=_with(mask=lambda layer, T, known: torch.ones(T, known + T, dtype=torch.bool).tril()),
+    "Give it five tokens, and then one behind the cache. How many keys does each layer hold now?",
+    CacheNotHandedOn=_reading(lambda cache: None),
 )
-
-
-@GPT.misconception("Change the last token of a text. At which positions do the logits move?")
-class SeesTheFuture(WithLayers):
-    class layer(_Layer):
-        def mask(self, T, known):
-            return None
-
-
-@GPT.misconception(
-    "Build a model of one layer, and exchange the first two tokens of a text. Should the logits of the last one move? "
-    "Do they?"
+GPT.mistakes(
+    "Each layer makes keys of its own. Whose keys does each of your layers find in the cache?",
+    FirstLayersCacheForAll=_reading(lambda cache: [cache[0]] * len(cache)),
+    LastLayersCacheForAll=_reading(lambda cache: [cache[-1]] * len(cache)),
 )
-class KnowsNoPositions(WithLayers):
-    class layer(_Layer):
-        def turned(self, x, places):
-            return x
-
-
-@GPT.misconception(
-    "Your rotation pairs column i of a head with i + d/2. The published weights were trained with neighbours as pairs.",
-    convention="half-split pairs, as in GPT-NeoX and LLaMA",
-)
-class RotatesHalves(WithLayers):
-    class layer(_Layer):
-        def turned(self, x, places):
-            columns = torch.cat([torch.arange(0, self.d_head, 2), torch.arange(1, self.d_head, 2)])
-            return rope(x[..., columns.argsort()], places)[..., columns]
 
 
 @GPT.misconception(

@@ -40,15 +40,15 @@ def generate_text(rng):
     yield written("one token of one text", 1, 4, 1).counts_with(CHOSEN)
     yield written("a long text", 2, 3, 40, weight=2.0)
     yield written("another vocabulary", 4, 6, 9, scores=certain(13, 17))
-    greedy = written("temperature 0 takes the likeliest", 3, 4, 6, rng.normal(11, 7), {"temperature": 0.0}, weight=2.0)
-    yield greedy
+    zero = {"temperature": 0.0}
+    yield written("temperature 0 takes the likeliest", 3, 4, 6, rng.normal(11, 7), zero, public=True, weight=2.0)
     p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
     for title, how, shares in (
         ("draws from the model's probabilities", {}, p),
         ("hands on temperature and top_k", {"temperature": 0.5, "top_k": 2}, torch.tensor([0.7353, 0.2647, 0, 0])),
         ("hands on top_p", {"top_p": 0.6}, torch.tensor([0.625, 0.375, 0, 0])),
     ):
-        case = written(title, ROWS // 3, 2, 3, p.log()[None], how).laws_only()
+        case = written(title, ROWS // 3, 2, 3, p.log()[None], how, public=bool(how)).laws_only()
         case = case.law("shape_is", shape=(ROWS // 3, 3), because="n tokens for each text: ids of shape (B, n)")
         yield case.law("frequencies", probabilities=shares / shares.sum(), draws=ROWS)
     case = given("the same generator, the same text", model=stand_in("cached_writer", scores=rng.normal(11, 7)))
@@ -106,6 +106,33 @@ def returns_the_prompt(model, ids, n, generator, **how):
 @generate_text.misconception("Call it with temperature=0, twice with different generators. What becomes of `how`?")
 def how_is_ignored(model, ids, n, generator, **how):
     return _write(model, ids, n, generator)
+
+
+@generate_text.misconception("Call it with top_k=1, twice with different generators. Do both texts agree?")
+def temperature_alone_handed_on(model, ids, n, generator, temperature=1.0, **how):
+    return _write(model, ids, n, generator, temperature=temperature)
+
+
+def _from_the_first_text(rows):
+    """The right loop, which draws from the first text's logits for so many rows (None: all), and expands the draws."""
+
+    def answer(model, ids, n, generator, **how):
+        now, cache, written = ids, None, []
+        for _ in range(n):
+            logits, cache = model(now, cache)
+            first = logits[:1, -1].expand(rows or len(ids), -1)
+            now = reference.next_token(first, generator=generator, **how)[:, None].expand(len(ids), 1)
+            written.append(now)
+        return torch.cat(written, 1)
+
+    return answer
+
+
+generate_text.mistakes(
+    "Let two unlike texts go on at a temperature of 0, together and each alone. Does each get the same tokens?",
+    first_text_for_all=_from_the_first_text(None),
+    one_token_for_all_texts=_from_the_first_text(1),
+)
 
 
 @generate_text.misconception("How often is the model called for n = 3? What becomes of the logits of its last call?")

@@ -54,7 +54,8 @@ def asked(count, seed):
     name="gpt_task",
     hints=(
         "Write a row of inputs and one of targets as words, below each other. What should be said at each position?",
-        "Before the first step the loss should be near log 258 = 5.6. Is it? How are the embeddings initialised?",
+        "Guessing costs log 258 = 5.6 nats a token, and logits of size 1 add about a half. So the loss should begin at "
+        "6.0 or a little more. Where does yours begin?",
         "Does the loss still fall at the end of the curve? Let the learning rate fall to zero with `len(batches)`.",
         "Begin with an optimizer and the loop over `batches`, and compute the loss of one batch. Print the shapes of "
         "logits and targets. Which ones does `F.cross_entropy` take?",

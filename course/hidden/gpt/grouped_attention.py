@@ -47,7 +47,7 @@ def grouped_attention(rng):
     yield call("a mask for each head", *inputs(2, 6, 2, 3, 5, 2), mask=some(2, 6, 3, 5))
     nothing = some(3, 5)
     nothing[1] = False
-    yield call("a query that may look at nothing", *inputs(2, 4, 2, 3, 5, 7), mask=nothing, grad=False)
+    yield call("a query that may look at nothing", *inputs(2, 4, 2, 3, 5, 7), mask=nothing, grad=False, public=True)
     yield call("one query behind eleven keys", *inputs(2, 6, 3, 1, 11, 5))
     yield call("float32", *inputs(2, 4, 2, 3, 7, 5, dtype=torch.float32))
     yield call(

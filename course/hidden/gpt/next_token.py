@@ -56,21 +56,21 @@ def next_token(rng):
     yield tallied("a temperature of two", [0.7071, 0.5477, 0.3873, 0.2236], temperature=2.0)
     yield tallied("the two likeliest", [0.5, 0.3, 0, 0], top_k=2, public=True, weight=2.0)
     yield tallied("the likeliest alone", [1, 0, 0, 0], top_k=1)
-    yield tallied("more than there are", [0.5, 0.3, 0.15, 0.05], top_k=9)
+    yield tallied("more than there are", [0.5, 0.3, 0.15, 0.05], top_k=9, public=True)
     yield tallied("the fewest that reach 0.6", [0.5, 0.3, 0, 0], top_p=0.6, public=True, weight=2.0)
     yield tallied("the fewest that reach 0.9", [0.5, 0.3, 0.15, 0], top_p=0.9)
     yield tallied("one token reaches it", [1, 0, 0, 0], top_p=0.3, public=True)
     exactly = torch.tensor([[0.25, 0.5, 0.25]], dtype=torch.float64).log()  # their softmax is exact
     met = torch.tensor([0.0, 1.0, 0.0])
     yield counted("one token reaches it exactly", exactly, met, 1.0, None, 0.5, public=True, weight=0.5)
-    yield tallied("temperature, then top_p", [1, 0, 0, 0], temperature=0.5, top_p=0.6, weight=2.0)
-    yield tallied("top_k, then top_p", [1, 0, 0, 0], top_k=2, top_p=0.6)
+    yield tallied("temperature, then top_p", [1, 0, 0, 0], temperature=0.5, top_p=0.6, public=True, weight=2.0)
+    yield tallied("top_k, then top_p", [1, 0, 0, 0], top_k=2, top_p=0.6, public=True)
     yield tallied("all three", [0.7071, 0.5477, 0.3873, 0], temperature=2.0, top_k=3, top_p=0.97)
     sure, unsure = (0.97, 0.01, 0.01, 0.01), (0.5, 0.3, 0.15, 0.05)
     fewest = [[1, 0, 0, 0], [0.625, 0.375, 0, 0]]
     yield in_turns("rows that reach 0.6 with one token and with two", sure, unsure, fewest, top_p=0.6, public=True)
     likeliest = [[0, 0, 0.375, 0.625], [0.625, 0.375, 0, 0]]
-    yield in_turns("the two likeliest of unlike rows", unsure[::-1], unsure, likeliest, top_k=2)
+    yield in_turns("the two likeliest of unlike rows", unsure[::-1], unsure, likeliest, top_k=2, public=True)
     tokens = rng.integers(0, 7, 11)
     certain = torch.full((11, 7), IMPOSSIBLE).double().scatter(1, tokens[:, None], 0.0)
     yield call("a possible token a row", certain, 1.0, None, None, rng.generator(), grad=False, weight=0.5).counts_with(
@@ -152,12 +152,50 @@ def top_p_changes_nothing(logits, temperature=1.0, top_k=None, top_p=None, gener
     return reference.next_token(logits, temperature, top_k, generator=generator)
 
 
-@next_token.misconception("Is top_p told of the temperature? At 0.5, the likeliest of the four tokens has 0.685.")
-def top_p_before_the_temperature(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    if temperature == 0:
-        return logits.argmax(-1)
-    kept = _kept(logits.softmax(-1), top_k, top_p)
-    return torch.multinomial((kept.log() / temperature).softmax(-1), 1, generator=generator).squeeze(-1)
+def _kept_before_the_temperature(top_k_first):
+    """An answer that takes top-p of the model's own probabilities, before or behind top-k."""
+
+    def answer(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+        if temperature == 0:
+            return logits.argmax(-1)
+        p = logits.softmax(-1)
+        kept = _kept(p, top_k, top_p) if top_k_first else _kept(_kept(p, None, top_p), top_k)
+        return torch.multinomial((kept.log() / temperature).softmax(-1), 1, generator=generator).squeeze(-1)
+
+    return answer
+
+
+next_token.mistakes(
+    "Is top_p told of the temperature? At 0.5, the likeliest of the four tokens has 0.685.",
+    top_p_before_the_temperature=_kept_before_the_temperature(top_k_first=True),
+    top_p_before_all_others=_kept_before_the_temperature(top_k_first=False),
+)
+
+
+def _first_row_for_all(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    return reference.next_token(logits[:1].expand(len(logits), -1), temperature, top_k, top_p, generator)
+
+
+def _kth_logit_of_the_first_row(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if top_k is not None:
+        least = logits[0].topk(min(top_k, logits.shape[-1])).values[-1]
+        logits = logits.masked_fill(logits < least, IMPOSSIBLE)
+    return reference.next_token(logits, temperature, None, top_p, generator)
+
+
+def _as_many_for_top_p_as_the_first_row(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if top_p is not None and temperature > 0:
+        p = (logits[0] / temperature).softmax(-1).sort(descending=True).values
+        top_k = min(top_k or len(p), int((p.cumsum(-1) - p < top_p).sum()))
+    return reference.next_token(logits, temperature, top_k, None, generator)
+
+
+next_token.mistakes(
+    "Give it two unlike rows at once, then each alone, with the same settings. Are the same tokens possible?",
+    first_row_for_all=_first_row_for_all,
+    kth_logit_of_the_first_row=_kth_logit_of_the_first_row,
+    as_many_for_top_p_as_the_first_row=_as_many_for_top_p_as_the_first_row,
+)
 
 
 @next_token.misconception(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import torch
 
@@ -74,18 +73,7 @@ def _safe(x, dim):
     return reference._log_sum(x, dim)
 
 
-def _loss(
-    log_p,
-    lengths,
-    targets,
-    target_lengths,
-    blank=0,
-    *,
-    add=_safe,
-    skip_equal=False,
-    end_in_label=False,
-    mask_empty=True,
-):
+def _loss(log_p, lengths, targets, target_lengths, blank=0, *, add=_safe, skip_equal=False, end_in_label=False):
     """The sum over a chain of blanks and labels, with one piece exchanged."""
     states, skips = reference.ctc_states(targets, target_lengths, blank)
     if skip_equal:
@@ -99,16 +87,10 @@ def _loss(
         alpha = torch.where((t < lengths)[:, None], stepped, alpha)
     last = 2 * target_lengths[:, None]
     blanks, labels = alpha.gather(1, last), alpha.gather(1, (last - 1).clamp(min=0))
-    if mask_empty:
-        labels = torch.where(last == 0, -math.inf, labels)
+    labels = torch.where(last == 0, -math.inf, labels)
     if end_in_label:
         blanks = torch.where(last > 0, -math.inf, blanks)
     return -add(torch.cat([blanks, labels], 1), 1)
-
-
-def _finite(value, *inputs):
-    losses = _loss(*inputs)
-    return torch.where(losses.isinf(), value, losses)
 
 
 @ctc_loss.misconception(
@@ -124,19 +106,13 @@ ctc_loss.mistakes(
 )
 
 
-ctc_loss.mistakes(
-    "A text without labels has one path, blanks alone. How much does it cost by hand, and by your function? How often "
-    "does it count the path?",
-    empty_target_counted_twice=lambda *inputs: _loss(*inputs, mask_empty=False),
-)
-
-
-ctc_loss.mistakes(
+@ctc_loss.misconception(
     "Take the target 5 5 and two frames. How many paths spell it, and what is −log of their sum? What does your "
-    "function say?",
-    no_loss_for_infinity=partial(_finite, 0.0),
-    ten_to_the_9_for_infinity=partial(_finite, 1e9),
+    "function say?"
 )
+def ten_to_the_9_for_infinity(*inputs):
+    losses = _loss(*inputs)
+    return torch.where(losses.isinf(), 1e9, losses)
 
 
 @ctc_loss.misconception("Change log_p behind a text's last frame. May its loss change?")

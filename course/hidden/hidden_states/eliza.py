@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from course.exercise import call, exercise
 from course.reference import hidden_states as reference
@@ -88,20 +87,12 @@ def parts_of_words(rules, said):
     return _answered(rules, said, exchange=exchange)
 
 
-def _split(text, at=None):
-    return " ".join(EXCHANGED.get(word.lower(), word) for word in text.split(at))
+@eliza.misconception("Exchange `you, me`. What does your table of words look up when a comma follows?")
+def commas_hide_words(rules, said):
+    def exchange(text):
+        return " ".join(EXCHANGED.get(word.lower(), word) for word in text.split(" "))
 
-
-eliza.mistakes(
-    "Exchange `you, me`. What does your table of words look up when a comma follows?",
-    commas_hide_words=lambda rules, said: _answered(rules, said, exchange=partial(_split, at=" ")),
-    commas_hide_words_between_spaces=lambda rules, said: _answered(rules, said, exchange=_split),
-)
-
-
-@eliza.misconception("Say `I need my cat.` with its full stop. Does everything that was said come back?")
-def stop_lost(rules, said):
-    return _answered(rules, said.rstrip(".!?"))
+    return _answered(rules, said, exchange=exchange)
 
 
 @eliza.misconception("Say a sentence with two spaces in a row. How many of them come back?")
@@ -112,7 +103,6 @@ def spaces_joined(rules, said):
 eliza.mistakes(
     "Write the sentence with `I need` in its middle. Where does your pattern look?",
     at_the_beginning_only=lambda rules, said: _answered(rules, said, find=re.match),
-    whole_sentences_only=lambda rules, said: _answered(rules, said, find=re.fullmatch),
 )
 
 
@@ -135,13 +125,3 @@ def nothing_exchanged(rules, said):
         match = re.search(pattern, said, re.IGNORECASE)
         if match:
             return answer.format(*match.groups())
-
-
-@eliza.misconception(
-    "Two rules fit one sentence. Is it the place in the sentence that decides, or the place in the list of rules?"
-)
-def first_match_in_the_sentence(rules, said):
-    found = [(re.search(pattern, said, re.IGNORECASE), answer) for pattern, answer in rules[:-1]]
-    found = [(match, answer) for match, answer in found if match]
-    match, answer = min(found, key=lambda pair: pair[0].start(), default=(re.search("", ""), rules[-1][1]))
-    return answer.format(*map(_whole_words, match.groups()))

@@ -84,11 +84,3 @@ hmm_forward.mistakes(
 def normalised_at_each_step(start, A, E, seen):
     log_alpha, log_p = forward(start, A, E, seen)
     return log_alpha.log_softmax(-1), log_p
-
-
-@hmm_forward.misconception(
-    "For a text of one letter, sum p(letter, state) over the states by hand. What does your log_p say?"
-)
-def best_end_only(start, A, E, seen):
-    log_alpha, _ = forward(start, A, E, seen)
-    return log_alpha, log_alpha[:, -1].amax(-1)

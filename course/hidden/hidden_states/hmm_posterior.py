@@ -49,9 +49,9 @@ def hmm_posterior(rng):
     yield asked("memory that is not contiguous", *map(noncontiguous, inputs(3, 5, 7, 2)), public=True)
 
 
-def _both(start, A, E, seen, *, add=torch.logsumexp, late=0, back=None):
+def _both(start, A, E, seen, *, add=torch.logsumexp, back=None):
     log_alpha, log_p = forward(start, A, E, seen, add)
-    log_beta = backward(A if back is None else back, E, seen, add, late)
+    log_beta = backward(A if back is None else back, E, seen, add)
     return log_alpha, log_beta, log_p[:, None, None]
 
 
@@ -75,14 +75,6 @@ def backward_alone(start, A, E, seen):
 )
 def backward_transposed(start, A, E, seen):
     log_alpha, log_beta, _ = _both(start, A, E, seen, back=A.mT)
-    return (log_alpha + log_beta).softmax(-1)
-
-
-@hmm_posterior.misconception(
-    "Which of your two sums counts the letter at t itself? Count, for a text of two letters, how often each is used."
-)
-def emission_of_another_step(start, A, E, seen):
-    log_alpha, log_beta, _ = _both(start, A, E, seen, late=1)
     return (log_alpha + log_beta).softmax(-1)
 
 

@@ -41,7 +41,6 @@ receptive_field.mistakes(
 receptive_field.mistakes(
     "Draw one layer with kernel 3 and dilation 2. How far back does it reach, in steps?",
     kernel_for_its_steps=lambda kernel, dilations: kernel * sum(dilations),
-    one_too_many_and_a_kernel=lambda kernel, dilations: 1 + kernel * sum(dilations),
 )
 receptive_field.mistakes(
     "Draw two layers on top of each other. Does the second one see only what its own taps reach?",

@@ -96,10 +96,10 @@ def forward(
     return torch.stack(log_alpha, 1), add(log_alpha[-1], 1)
 
 
-def backward(log_A: Tensor, log_E: Tensor, seen: Tensor, add: Sum = log_sum, late: int = 0) -> Tensor:
-    """log p(seen after t | state at t), (B, T, S); with emissions that come `late` by so many steps."""
+def backward(log_A: Tensor, log_E: Tensor, seen: Tensor, add: Sum = log_sum) -> Tensor:
+    """log p(seen after t | state at t), (B, T, S)."""
     emitted = log_E.T[seen]
     log_beta = [torch.zeros_like(emitted[:, 0])]
     for t in reversed(range(1, seen.shape[1])):
-        log_beta.append(add(log_A + (emitted[:, t - late] + log_beta[-1])[:, None, :], 2))
+        log_beta.append(add(log_A + (emitted[:, t] + log_beta[-1])[:, None, :], 2))
     return torch.stack(log_beta[::-1], 1)

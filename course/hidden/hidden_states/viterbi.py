@@ -62,29 +62,11 @@ def _search(start, A, E, seen, *, late=0, pointer=0, best=torch.max):
     return torch.stack(path[::-1], 1), score.amax(1)
 
 
-def _turned_round(path, score):
-    return path.flip(1), score
-
-
 @viterbi.misconception(
     "Score your path by hand, step by step. Is each step possible, and is the sum the score that you return?"
 )
 def best_state_of_each_place(start, A, E, seen):
     return reference.hmm_posterior(start, A, E, seen).argmax(-1), _search(start, A, E, seen)[1]
-
-
-@viterbi.misconception(
-    "A path that is best up to step 3 need not be part of the best path. At which step is your path decided, and what "
-    "has been seen by then?"
-)
-def no_way_back(start, A, E, seen):
-    emitted = E.T[seen]
-    score = start + emitted[:, 0]
-    path = [score.argmax(1)]
-    for t in range(1, seen.shape[1]):
-        score = (score[:, :, None] + A).amax(1) + emitted[:, t]
-        path.append(score.argmax(1))
-    return torch.stack(path, 1), score.amax(1)
 
 
 @viterbi.misconception("Your path takes the best next step each time. Can a worse step pay later?")
@@ -107,10 +89,16 @@ viterbi.mistakes(
     "back?",
     way_back_off_by_one=lambda *inputs: _search(*inputs, pointer=1),
 )
-viterbi.mistakes(
-    "Which step of the path do you find first on the way back, and where does it stand in your result?",
-    path_turned_round=lambda *inputs: _turned_round(*_search(*inputs)),
+
+
+@viterbi.misconception(
+    "Which step of the path do you find first on the way back, and where does it stand in your result?"
 )
+def path_turned_round(*inputs):
+    path, score = _search(*inputs)
+    return path.flip(1), score
+
+
 viterbi.mistakes(
     "Change the last letter of a text. Which of your numbers move?",
     emission_of_the_step_before=lambda *inputs: _search(*inputs, late=1),

@@ -76,17 +76,6 @@ balance_loss.mistakes(
 )
 
 
-@balance_loss.misconception("The experts that were chosen are handed in. Choose some that are not the likeliest.")
-def likeliest_counted(logits, experts):
-    E, k = logits.shape[-1], experts.shape[-1]
-    shares = F.one_hot(logits.topk(k).indices, E).to(logits.dtype).mean((0, 1))
-    return E * (shares * logits.softmax(-1).mean(0)).sum()
-
-
-balance_loss.mistakes(
-    "Give each token of a text twice. Should the loss change? A share is a mean over tokens.",
-    sum_over_tokens=lambda logits, experts: _loss(logits, experts, means=logits.softmax(-1).sum(0)),
-)
 balance_loss.mistakes(
     "Add 3 to all logits of a token. Its probabilities stay as they are. Does your loss?",
     logits_for_probabilities=lambda logits, experts: _loss(logits, experts, means=logits.mean(0)),

@@ -97,24 +97,3 @@ def _bounded(scores, v):
 def own_token_left_out(q, k, v):
     q, k = F.elu(q) + 1, F.elu(k) + 1
     return _mixed((q @ k.mT).tril(-1), v)
-
-
-@linear_attention.misconception("Which number do you divide q by before φ? Does the formula have it?")
-def scaled_before_the_feature_map(q, k, v):
-    q, k = F.elu(q / q.shape[-1] ** 0.5) + 1, F.elu(k) + 1
-    return _mixed((q @ k.mT).tril(), v)
-
-
-@linear_attention.misconception("Write your weight of one token beside the formula's. How does each grow with q·k?")
-def softmax_weights(q, k, v):
-    scores = (q @ k.mT).masked_fill(torch.ones(q.shape[1], q.shape[1]).triu(1).bool(), -torch.inf)
-    return scores.softmax(-1) @ v
-
-
-@linear_attention.misconception(
-    "Change one text of the batch. Do outputs of another text move? Along which axis do your sums run?"
-)
-def cumulated_over_the_batch(q, k, v):
-    q, k = F.elu(q) + 1, F.elu(k) + 1
-    S, z = (k[..., None] * v[:, :, None]).cumsum(0), k.cumsum(0)
-    return (q[..., None] * S).sum(2) / (q * z).sum(-1, keepdim=True)

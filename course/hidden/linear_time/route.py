@@ -84,12 +84,6 @@ def best_last(logits, k):
     return chosen.flip(-1).softmax(-1), experts.flip(-1)
 
 
-@route.misconception("Are the chosen experts in the order of their numbers, or of their logits?")
-def by_number(logits, k):
-    experts = logits.topk(k).indices.sort(-1).values
-    return logits.gather(-1, experts).softmax(-1), experts
-
-
 @route.misconception("How many numbers come back for a token? The weights are those of the k chosen experts alone.")
 def a_weight_for_every_expert(logits, k):
     chosen, experts = logits.topk(k)

@@ -78,12 +78,6 @@ def zero_order_hold_for_B(x, delta, A, B, C):
 
 
 selective_scan.mistakes(
-    "Take delta = ln 2, A = -1, B = 1, x = 1. Should a positive x raise the state or lower it?",
-    zero_order_hold_with_its_sign=lambda x, delta, A, B, C: _run(
-        x, delta, A, _kept(delta, A), (1 - _kept(delta, A)) / A * _written(x, B), C
-    ),
-)
-selective_scan.mistakes(
     "Set delta to 0 at one token. How much of its x is written into your state?",
     B_not_times_delta=lambda x, delta, A, B, C: _run(x, delta, A, _kept(delta, A), _written(x, B), C),
 )
@@ -95,18 +89,6 @@ selective_scan.mistakes(
     "A comes below 0, ready for use, and not as its logarithm. Take delta = 1 and A = -1. Which share of the state is "
     "kept?",
     A_taken_for_its_logarithm=lambda x, delta, A, B, C: reference.selective_scan(x, delta, -A.exp(), B, C),
-)
-selective_scan.mistakes(
-    "Every channel has its own delta at every token. Change delta of one channel. Do other channels move?",
-    one_delta_for_all_channels=lambda x, delta, A, B, C: reference.selective_scan(
-        x, delta.mean(-1, keepdim=True).expand_as(delta), A, B, C
-    ),
-)
-selective_scan.mistakes(
-    "Change delta of the last token. Does the last output move?",
-    delta_of_the_first_token=lambda x, delta, A, B, C: reference.selective_scan(
-        x, delta[:, :1].expand_as(delta), A, B, C
-    ),
 )
 selective_scan.mistakes(
     "Set delta to 0 at one token. Which share of the state should be kept there, and which is?",

@@ -50,10 +50,10 @@ def _averaged(exponents, v):
     return (exponents.softmax(2) * v[:, None]).sum(2)
 
 
-def _exponents(k, w, u, lag=-1, bonus=True, past=0.0):
+def _exponents(k, w, u, lag=-1, bonus=True):
     T = k.shape[1]
     distance = torch.arange(T)[:, None] - torch.arange(T)[None]  # t - i
-    faded = k[:, None] - (distance + lag).clamp(min=0)[..., None] * w + past
+    faded = k[:, None] - (distance + lag).clamp(min=0)[..., None] * w
     now = k[:, None] + (u if bonus else 0 * u)
     seen = torch.where((distance > 0)[..., None], faded, now)
     return seen.masked_fill((distance < 0)[..., None], -torch.inf)
@@ -77,10 +77,6 @@ def one_maximum_for_the_text(k, v, w, u):
     return no_running_maximum(k - k.amax(1, keepdim=True), v, w, u)
 
 
-wkv.mistakes(
-    "Write the weight of the token just before beside that of the present one. In which of the two does u stand?",
-    bonus_for_the_past=lambda k, v, w, u: _averaged(_exponents(k, w, u, bonus=False, past=u), v),
-)
 wkv.mistakes(
     "Set u to 5. The present token should outweigh the others. Does anything change? What is added to every "
     "exponent is divided out.",
@@ -106,12 +102,6 @@ def last_token_fades_too(k, v, w, u):
 )
 def logarithm_for_the_decay(k, v, w, u):
     return _averaged(_exponents(k, w.exp(), u), v)
-
-
-wkv.mistakes(
-    "Take w = ln 2. Which share of a weight should be left after a step: one half, or 1 - ln 2 = 0.307?",
-    decay_of_one_minus_w=lambda k, v, w, u: _averaged(_exponents(k, -torch.log1p(-0.6 * w), u), v),
-)
 
 
 @wkv.misconception("Make all values 1. A weighted mean of ones is one. What comes out?")

@@ -135,10 +135,6 @@ LoRALinear.mistakes(
     "Give your layer and its base the same x before any training. Which of A and B makes the difference?",
     BothRandom=_begun(lambda layer: nn.init.normal_(layer.B)),
 )
-LoRALinear.mistakes(
-    "The gradient of A has B in it, and the gradient of B has A. What are they when both are zero?",
-    BothZero=_begun(lambda layer: nn.init.zeros_(layer.A)),
-)
 LoRALinear.misconception(
     "Your layer also begins as its base, and could learn. Which of the two factors does the paper begin with zero?",
     convention="A zero and B random",
@@ -166,19 +162,6 @@ LoRALinear.mistakes(
     "Print every name whose requires_grad is True. A layer has more than its weight.",
     BiasStillLearns=_begun(lambda layer: layer.base.requires_grad_(True).weight.requires_grad_(False)),
 )
-
-
-@LoRALinear.misconception(
-    "One factor reads `in` numbers, and the other writes `out`. Which shapes do your A and B have?"
-)
-class FactorsExchanged(Right):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        self.A = nn.Parameter(torch.randn(base.out_features, r, dtype=base.weight.dtype))
-        self.B = nn.Parameter(torch.zeros(r, base.in_features, dtype=base.weight.dtype))
-
-    def forward(self, x):
-        return self.base(x) + self.alpha / self.r * (x @ self.B.T @ self.A.T)
 
 
 @LoRALinear.misconception(

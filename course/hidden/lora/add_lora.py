@@ -124,15 +124,6 @@ def frozen_last_of_all(model, r, alpha, targets):
 add_lora.mistakes(
     "Print which layers changed with q as a target. Is part of a name the name?",
     name_contains_the_target=_aimed(lambda name, targets: any(target in name for target in targets)),
-    last_part_contains_the_target=_aimed(lambda name, targets: any(target in last_part(name) for target in targets)),
-)
-add_lora.mistakes(
-    "Take a layer in a block called `v`. Should it change? The last part of a path is the layer's own name.",
-    any_part_of_the_name=_aimed(lambda name, targets: any(part in targets for part in name.split("."))),
-)
-add_lora.mistakes(
-    "Take the name `first.seq`. As a string it ends in `q`. What is its last part as a path?",
-    name_ends_in_the_letters=_aimed(lambda name, targets: name.endswith(tuple(targets))),
 )
 add_lora.mistakes(
     "Compare named_children and named_modules. In which of them do you find `first.q`, whose owner is not the model?",
@@ -149,14 +140,6 @@ def all_numbers_counted(model, r, alpha, targets):
 
 
 @add_lora.misconception(
-    "Compare your number with how many layers are new, and with how many numbers can learn. Which one should it be?"
-)
-def layers_counted(model, r, alpha, targets):
-    reference.add_lora(model, r, alpha, targets)
-    return sum(isinstance(module, Right) for module in model.modules())
-
-
-@add_lora.misconception(
     "Print the model after the call. Where in it are the layers that you have made? Who owns a layer?"
 )
 def made_and_never_put_in(model, r, alpha, targets):
@@ -164,16 +147,6 @@ def made_and_never_put_in(model, r, alpha, targets):
     _refuse(model, names)
     model.requires_grad_(False)
     return reference.lora_parameters([model.get_submodule(name).weight.shape for name in names], r)
-
-
-@add_lora.misconception("Print the model after the call. Does a new layer stand in its block, or behind all blocks?")
-def put_under_a_name_with_a_dot(model, r, alpha, targets):
-    names = _named(model, targets)
-    _refuse(model, names)
-    model.requires_grad_(False)
-    for name in names:
-        setattr(model, name, Right(model.get_submodule(name), r, alpha))
-    return learning(model)
 
 
 @add_lora.misconception(

@@ -145,7 +145,6 @@ lora_task.mistakes(
     "A few numbers of the base itself have changed, and they do not suffice. A bias only shifts the output of a "
     "layer. Can a shift change the sign of a weight? Compare with an update of rank 1, which costs about as much.",
     trained_only_biases=Trained(partial(_right_for, 0.4), _is_bias, added=0),
-    trained_only_biases_and_well=Trained(partial(_right_for, 0.7), _is_bias, added=0),
 )
 lora_task.mistakes(
     "It reads well, but nearly all weights of the base have changed. After add_lora, print "

@@ -68,16 +68,8 @@ gated_cell.mistakes(
     tanh_for_the_candidate=partial(_step, around=tanh),
 )
 gated_cell.mistakes(
-    "Shut the gate (c = -100) and look for negative numbers. Where could they come from?",
-    candidate_without_relu=partial(_step, around=lambda a: a),
-)
-gated_cell.mistakes(
     "Set x and h to zero. Which two biases should still show in the result?",
     gate_with_the_candidates_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, b),
-)
-gated_cell.mistakes(
-    "W_h and V_h are square, so no shape raises an error. Weights are (out, in). Which axis meets h?",
-    state_weights_not_transposed=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h.T, b, V_x, V_h.T, c),
 )
 gated_cell.mistakes(
     NOT_TURNED,

@@ -49,7 +49,6 @@ lstm_parameters.misconception(
 )(partial(_count, biases=8))
 lstm_parameters.mistakes(
     "Count the parts of W once more. How many pieces did you cut it into in lstm_cell?",
-    as_many_as_a_gru=partial(_count, gates=3, biases=3),
     one_gate=partial(_count, gates=1, biases=1),
 )
 lstm_parameters.mistakes(
@@ -58,7 +57,6 @@ lstm_parameters.mistakes(
 )
 lstm_parameters.mistakes(
     "How many numbers are in b, and how many gates do they belong to?",
-    one_bias_for_all_gates=partial(_count, biases=1),
     one_number_for_each_gate=lambda D, H, layers=1, bidirectional=False: (
         _count(D, H, layers, bidirectional, biases=0) + 4 * layers * (1 + bidirectional)
     ),

@@ -68,7 +68,6 @@ peephole_lstm_cell.mistakes(
     "Each unit sees only its own cell state. How many numbers should p_i and c of one sequence make, one or H?",
     peepholes_sum_over_the_units=partial(_step, seen=lambda p, cell: (p * cell).sum(-1, keepdim=True)),
     peepholes_by_a_product=partial(_step, seen=lambda p, cell: cell @ p),
-    peepholes_in_front=partial(_step, seen=lambda p, cell: p @ cell),
 )
 peephole_lstm_cell.mistakes(
     "Double c and leave the rest. Does what goes into the sigmoid of your input gate change?",

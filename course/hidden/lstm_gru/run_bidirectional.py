@@ -107,19 +107,3 @@ def last_states_alone(cell_f, cell_b, xs, h0_f, h0_b):
 @run_bidirectional.misconception("xs is (B, T, D). What does a loop over xs hand to your cell, and what should it be?")
 def batch_for_time(cell_f, cell_b, xs, h0_f, h0_b):
     return reference.run_bidirectional(cell_f, cell_b, xs.transpose(0, 1), h0_f, h0_b)
-
-
-run_bidirectional.mistakes(
-    "Call it with two different h0_f, then with two different h0_b. What changes?",
-    starts_from_zero=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(
-        cell_f, cell_b, xs, *(0 * h0 for h0 in starts)
-    ),
-)
-
-
-@run_bidirectional.misconception(
-    "Does each step start from the state before it? With cells that add up, both ends of the text show it."
-)
-def no_state_carried(cell_f, cell_b, xs, h0_f, h0_b):
-    halves = [torch.stack([cell(x, h) for x in xs.unbind(1)], 1) for cell, h in ((cell_f, h0_f), (cell_b, h0_b))]
-    return torch.cat(halves, -1)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from course.exercise import Rng, build, exercise
 from course.hidden.markov_ngrams.scaffold import windows
@@ -342,10 +341,6 @@ NGramModel.mistakes(
     divided_by_all_windows=_answers(_joint),
 )
 NGramModel.mistakes(
-    "Fit it on 0 0 1 1 0 0 1 1, and ask after (0, 1). Is that the same question as after (1, 0)?",
-    context_reversed=_answers(lambda model, context: model.mixed(model.longest(context)[::-1])),
-)
-NGramModel.mistakes(
     "How many tokens of context does a window of n = 3 hold? Change the token before them. Does the answer change?",
     one_token_too_many=lambda n, vocab_size, alpha: reference.NGramModel(n + 1, vocab_size, alpha),
 )
@@ -355,25 +350,12 @@ NGramModel.mistakes(
     one_token_too_few=lambda n, vocab_size, alpha: reference.NGramModel(max(n - 1, 1), vocab_size, alpha),
 )
 NGramModel.mistakes(
-    "Fit it on 0 0 0 1, and ask without a context. How many numbers of the answer are above zero? Should the model "
-    "choose a token, or say how likely each one is?",
-    everything_on_the_likeliest=_answers(
-        lambda model, context: F.one_hot(model.mixed(context.tolist()).argmax(), model.vocab_size).float()
-    ),
-)
-NGramModel.mistakes(
     "Print one key of your table and the key that you look up. Are they equal, and of the same type?",
     contexts_never_found=_answers(lambda model, context: model.unigram.clone()),
 )
 NGramModel.mistakes(
     "Print your table of single tokens, ask for an answer, and print the table again. Which line changed it?",
     mixes_into_its_own_table=_answers(lambda model, context: model.unigram.copy_(model.mixed(context.tolist()))),
-)
-NGramModel.mistakes(
-    "Look at the context at the very end of the text. How often did it occur, and how often did something follow it?",
-    counts_the_last_context=_halves(
-        lambda model, tokens, counts: counts.sum() + (model.text[-len(tokens) :] == tokens),
-    ),
 )
 NGramModel.mistakes(
     "Sum the distribution after a context that never occurred. What do the counts of that context add to the mixture, "

@@ -73,22 +73,6 @@ def repeated_pairs_counted_once(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "Sum your whole matrix. How many distributions does it hold, and what should each one sum to?"
-)
-def whole_table_normalised(ids, vocab_size, alpha=0.0):
-    weights = _pair_counts(ids, vocab_size) + alpha
-    return _divided(weights, weights.sum())
-
-
-@transition_matrix.misconception(
-    "You added alpha to the numerator. How many numerators does a row have? Sum one row to see."
-)
-def alpha_once_in_the_sum(ids, vocab_size, alpha=0.0):
-    counts = _pair_counts(ids, vocab_size)
-    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha)
-
-
-@transition_matrix.misconception(
     "Print the row of a token that never occurred. How likely is each next token if you know nothing?"
 )
 def unseen_rows_zero(ids, vocab_size, alpha=0.0):

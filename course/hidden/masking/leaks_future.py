@@ -128,13 +128,6 @@ def zero_for_the_future(model_fn, ids):
     return _leaks(model_fn, ids, future=lambda ids, cut: torch.zeros_like(ids[:, cut:]))
 
 
-@leaks_future.misconception(
-    "Put the later words into another order. Does a model that takes the mean of all words notice?"
-)
-def future_only_reordered(model_fn, ids):
-    return _leaks(model_fn, ids, future=lambda ids, cut: ids[:, cut:].flip(1))
-
-
 @leaks_future.misconception("Try a model that takes the mean of all words. It leaks, so the result should be True.")
 def says_whether_it_is_honest(model_fn, ids):
     return not reference.leaks_future(model_fn, ids)

@@ -80,13 +80,6 @@ def uniform_over_nothing(scores, mask, dim=-1):
     return scores.masked_fill(~mask, -1e9).softmax(dim)
 
 
-@masked_softmax.misconception(
-    "Rows with an allowed key are right. Subtract the same number from every score of a row. Does its softmax change?"
-)
-def a_billion_taken_off(scores, mask, dim=-1):
-    return (scores - 1e9 * (~mask).to(scores.dtype)).softmax(dim)
-
-
 @masked_softmax.misconception("Rows with an allowed key are right. Now take a row of nothing but -inf. What is 0 / 0?")
 def nan_over_nothing(scores, mask, dim=-1):
     return scores.masked_fill(~mask, -torch.inf).softmax(dim)

@@ -216,11 +216,6 @@ masking_task.mistakes(
     sees_one_word_ahead=lambda ids, lengths: _sees(ids, lengths, 1),
 )
 masking_task.mistakes(
-    "It predicts as well as an honest model, but later words still change its logits. Look for a mean or a norm. "
-    "Over which axis does each of them run?",
-    future_leaks_through_a_mean=lambda ids, lengths: _mixed(ids, 0.97) + 0.3 * _one_hot(ids).mean(1, keepdim=True),
-)
-masking_task.mistakes(
     "Your model says the word that it has just read. Write a row of inputs and a row of targets below each other. "
     "Should they be the same?",
     says_what_it_reads=lambda ids, lengths: _certain(ids),

@@ -178,11 +178,6 @@ def one_number_for_two_questions(ids, special, vocab_size, mask_id, generator, p
     return inputs, _labels(ids, chosen)
 
 
-@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
-def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return reference.mlm_corrupt(ids, special, vocab_size - 1, mask_id, generator, p)
-
-
 @mlm_corrupt.misconception("Call it with p = 0.9. How many tokens are chosen?")
 def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)

@@ -5,9 +5,9 @@ import math
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.multi_head_attention.merge_heads import merged_in_turns, reshaped_without_transposing_back
+from course.hidden.multi_head_attention.merge_heads import reshaped_without_transposing_back
 from course.hidden.multi_head_attention.scaffold import FORBIDDEN, divisible
-from course.hidden.multi_head_attention.split_heads import interleaved, reshaped_without_transposing
+from course.hidden.multi_head_attention.split_heads import reshaped_without_transposing
 from course.reference import multi_head_attention as reference
 
 
@@ -62,16 +62,16 @@ def multi_head_attention(rng):
     yield call("five heads for a width of six", *inputs(2, 3, 7, 2, 3)[:6], 5, public=True, raises="ValueError")
 
 
-def _weigh(q, k, mask=None, root=None, dim=-1):
+def _weigh(q, k, mask=None, root=None):
     """Weights of heads, (B, h, T, S); `root` divides the scores."""
-    weights = _weigh_and_leave_it_at_that(q, k, mask, -1e30, root, dim)
+    weights = _weigh_and_leave_it_at_that(q, k, mask, -1e30, root)
     return weights if mask is None else weights.masked_fill(~mask, 0.0)
 
 
-def _weigh_and_leave_it_at_that(q, k, mask, lowest, root=None, dim=-1):
+def _weigh_and_leave_it_at_that(q, k, mask, lowest=-math.inf, root=None):
     """Weights of heads, where a query that may look at nothing is not thought of."""
     scores = q @ k.mT / (root or q.shape[-1] ** 0.5)
-    return (scores if mask is None else scores.masked_fill(~mask, lowest)).softmax(dim)
+    return (scores if mask is None else scores.masked_fill(~mask, lowest)).softmax(-1)
 
 
 def _attending(weigh=_weigh, split=reference.split_heads, merge=reference.merge_heads, out=True):
@@ -98,18 +98,9 @@ multi_head_attention.mistakes(
     scores_left_unscaled=_attending(lambda q, k, mask: _weigh(q, k, mask, root=1.0)),
 )
 multi_head_attention.mistakes(
-    "Sum your weights over the last axis. Does each query distribute its attention, or does each key?",
-    softmax_over_the_queries=_attending(lambda q, k, mask: _weigh(q, k, mask, dim=2)),
-)
-multi_head_attention.mistakes(
     "Change one word of x_kv. In which columns of your weights, and in which heads, does something move?",
     split_by_reshaping=_attending(split=reshaped_without_transposing),
 )
-multi_head_attention.misconception(
-    "Heads own neighbouring columns. With width 6 and two heads, the first has columns 0, 1 and 2.",
-    convention="heads interleaved, column c belongs to head c mod h",
-    name="heads_interleaved",
-)(_attending(split=interleaved, merge=merged_in_turns))
 multi_head_attention.mistakes(
     "Change one word of x_q. How many words of the output change, and how many should?",
     merged_by_reshaping=_attending(merge=reshaped_without_transposing_back),
@@ -120,31 +111,18 @@ multi_head_attention.mistakes(
 )
 
 
-@multi_head_attention.misconception(
-    "The matrices have the shape (out, in). Put a 1 into W_v[0, 1] alone. Which column of a word does it "
-    "read, and where does it write?"
-)
-def no_weight_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o.T, n_heads, mask)
-
-
-multi_head_attention.mistakes(
-    "Set x_kv to zero, so that all values are zero. What is your output then?",
-    everything_from_x_q=lambda x_q, x_kv, *rest, **mask: reference.multi_head_attention(x_q, x_q, *rest, **mask),
-)
 multi_head_attention.mistakes(
     "Allow one key only. Which keys get weight, that one or all the others?",
     mask_inverted=_attending(lambda q, k, mask: _weigh(q, k, None if mask is None else ~mask)),
 )
-multi_head_attention.mistakes(
-    "Forbid a key and print its weight. Where does your computation look at the mask?",
-    mask_ignored=_attending(lambda q, k, mask: _weigh(q, k)),
-)
-multi_head_attention.mistakes(
-    "Let one query look at no key. What are its weights, and what should they be?",
-    nothing_allowed_looks_at_everything=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -1e9)),
-)
+
+
+@multi_head_attention.misconception("Forbid a key and print its weight. Where does your computation look at the mask?")
+def mask_ignored(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads)
+
+
 multi_head_attention.mistakes(
     "Let one query look at no key. Each exp(−∞) is 0, and their sum is 0. What is 0 / 0?",
-    nothing_allowed_is_not_a_number=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -math.inf)),
+    nothing_allowed_is_not_a_number=_attending(_weigh_and_leave_it_at_that),
 )

@@ -133,24 +133,6 @@ multi_head_attention_task.mistakes(
 )
 
 
-def _half_as_well(question):
-    """What training has reached where one question is learned faster. One is nearly right, and the other half right."""
-
-    def on_the_way(names, *asked):
-        both = _both(names, *asked)
-        behind = (names % 2 == 0)[..., None, None] & (torch.arange(2, device=names.device) == question)[:, None]
-        return torch.where(behind | (names == 1)[..., None, None], _another(both), both)
-
-    return on_the_way
-
-
-multi_head_attention_task.mistakes(
-    "One question is nearly learned, the other only half. Was the loss still falling at the end of the curve?",
-    friends_are_behind=_half_as_well(0),
-    rivals_are_behind=_half_as_well(1),
-)
-
-
 @multi_head_attention_task.misconception(
     "It is a little better than guessing. Does the loss still fall at the end? Do all parameters move in a step?"
 )

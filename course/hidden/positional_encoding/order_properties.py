@@ -141,17 +141,6 @@ def a_constant_allowed(encode, n, d):
 
 
 @order_properties.misconception(
-    "With as many positions as columns, some matrix always fits. Over how many positions do you look for one?"
-)
-def too_few_places_for_a_map(encode, n, d):
-    def fits(rows):
-        few = rows[: d + 1]
-        return _best_map_fits(few[:-1], few[1:]) or bool(torch.linalg.matrix_rank(few[:-1]) == d)
-
-    return _with(encode, n, d, relative=lambda rows: n < d or fits(rows))
-
-
-@order_properties.misconception(
     "Print the shape of your matrix. Is it n × n? Such a matrix mixes positions, and it fits almost any table."
 )
 def a_map_that_mixes_places(encode, n, d):

@@ -129,16 +129,6 @@ positional_encoding_task.mistakes(
 
 
 @positional_encoding_task.misconception(
-    "Near letters get more weight in your model than far ones. Draw the attention weights of one "
-    "position. Does the third position back stand out?"
-)
-def hears_the_near_ones_louder(ids):
-    T = ids.shape[1]
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    return torch.where(back > 0, 2.0 ** (2 - back), 0.0) @ _one_hot(ids)
-
-
-@positional_encoding_task.misconception(
     "Your model says the letter three positions *ahead*. Write a row of ids and one of targets below each other."
 )
 def looks_ahead(ids):

@@ -107,12 +107,3 @@ def second_number_from_the_turned_first(x, positions=None, base=10000.0):
 def waves_added(x, positions=None, base=10000.0):
     cos, sin = _cos_and_sin(x, positions, base)
     return x + _as_pairs(sin, cos)
-
-
-@rope.misconception(
-    "Are vectors as long as before? Check whether a number's partner and its angle come from the same pair."
-)
-def pairs_and_angles_mixed(x, positions=None, base=10000.0):
-    cos, sin = (each.repeat_interleave(2, dim=-1) for each in _cos_and_sin(x, positions, base))
-    a, b = x.chunk(2, dim=-1)
-    return x * cos + torch.cat([-b, a], -1) * sin

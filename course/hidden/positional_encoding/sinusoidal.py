@@ -101,24 +101,3 @@ sinusoidal.mistakes(
     exponent_doubled=lambda n_positions, d_model: _table(n_positions, frequencies_of(d_model) ** 2),
     exponent_of_the_column=_exponent_of_the_column,
 )
-
-
-@sinusoidal.misconception("Do the columns of a pair hold the same angle? Add the squares of columns 2 and 3.")
-def cosine_of_the_next_angle(n_positions, d_model):
-    frequencies_of(d_model)
-    angles = torch.arange(n_positions).double()[:, None] * 10000.0 ** (-torch.arange(d_model).double() / d_model)
-    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
-
-
-def _fast_pairs_last_in_single_precision(n_positions, d_model):
-    """The table of fast pairs last, so fast that rounding in single precision gives other numbers."""
-    frequencies_of(d_model)
-    angles = torch.arange(n_positions)[:, None] * 10000 ** (torch.arange(0, d_model, 2) / d_model)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
-
-
-sinusoidal.mistakes(
-    "Which pair turns fastest in your table, the first or the last?",
-    fast_pairs_last_in_single_precision=_fast_pairs_last_in_single_precision,
-    fast_pairs_last=lambda n_positions, d_model: _table(n_positions, 1 / frequencies_of(d_model)),
-)

@@ -70,11 +70,6 @@ class Elman(reference.ElmanClassifier):
 reading.declare_misreadings(ElmanClassifier, Elman)
 
 
-def _stepping(step):
-    """The classifier with another step, a function of the model, x and h."""
-    return reading.over(Elman, next=step)
-
-
 ElmanClassifier.mistakes(
     "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare.",
     EveryEndOfEverySequence=reading.over(Elman, read=lambda self, states, lengths: states[:, lengths - 1]),
@@ -91,7 +86,7 @@ ElmanClassifier.mistakes(
 )
 ElmanClassifier.mistakes(
     "Change the first token. Do the logits move? What does a step know of the one before?",
-    StateNotCarried=_stepping(lambda self, x, h: torch.relu(x + self.from_state(torch.zeros_like(h)))),
+    StateNotCarried=reading.over(Elman, next=lambda self, x, h: torch.relu(x + self.from_state(torch.zeros_like(h)))),
 )
 
 
@@ -105,10 +100,6 @@ class TanhForRelu(Elman):
 
 
 ElmanClassifier.mistakes(
-    "Without a nonlinearity, many steps together are one matrix. Where is yours?",
-    NoNonlinearity=_stepping(lambda self, x, h: x + self.from_state(h)),
-)
-ElmanClassifier.mistakes(
     "The values are right. Print the gradients. Which tokens get none, and at which line does the gradient stop?",
-    Detached=_stepping(lambda self, x, h: torch.relu(x + self.from_state(h.detach()))),
+    Detached=reading.over(Elman, next=lambda self, x, h: torch.relu(x + self.from_state(h.detach()))),
 )

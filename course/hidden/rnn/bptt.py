@@ -49,53 +49,32 @@ def bptt(rng):
     ).without_autograd()
 
 
-def walk_back(
-    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None, meets=None, sums=None, steps=None, **how
-):
+def walk_back(xs, h0, W_x, W_h, b, grad_h, *, slope=None, read=None, back=None, sums=None, steps=None, **how):
     """The right algorithm with one piece exchanged.
 
-    `slope` is tanh', `read` gives the states that W_h read, `back` is the step to the state before. `meets` combines
-    grad_h_T with the gradient that comes back, at each step behind the first, and `sums` makes the
-    share of b from a delta. `steps` limits how many are walked, `forward` walks in the order of time, with
-    `overwritten` a sum keeps only its last share, and `short_of_h0` stops at the delta of the first step.
+    `slope` is tanh', `read` gives the states that W_h read, `back` is the step to the state before, and `sums` makes
+    the share of b from a delta. `steps` limits how many are walked, with `overwritten` a sum keeps only its last
+    share, and `short_of_h0` stops at the delta of the first step.
     """
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
     before = read(hs) if read else torch.cat([h0[:, None], hs[:, :-1]], 1)
     found = {"W_x": torch.zeros_like(W_x), "W_h": torch.zeros_like(W_h), "b": torch.zeros_like(b)}
-    grad_h, times = grad_h_T, range(xs.shape[1])
-    for turn, t in enumerate((times if how.get("forward") else times[::-1])[:steps]):
-        grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
-        a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
-        delta = (slope(hs[:, t], a, before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
+    for t in range(xs.shape[1])[::-1][:steps]:
+        delta = (slope(hs[:, t], before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
         step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": sums(delta) if sums else delta.sum(0)}
         found = step if how.get("overwritten") else {name: found[name] + step[name] for name in found}
         grad_h = back(delta, W_h) if back else delta @ W_h
     return {**found, "h0": delta if how.get("short_of_h0") else grad_h}
 
 
-@bptt.misconception("Print t at every turn of your loop. Which state does the gradient reach first?")
-def walks_forward(*inputs):
-    return walk_back(*inputs, forward=True)
-
-
-bptt.mistakes(
-    "You can write tanh' with what goes into tanh or with what comes out of it. Which of the two belongs in 1 - "
-    "(...)²?",
-    slope_of_the_input=partial(walk_back, slope=lambda h, a, before: 1 - a**2),
-)
 bptt.mistakes(
     "Take T = 1 and an h0 of zeros. Then your slope is 1, whatever x is. Which state does a step begin with, and "
     "which one does it end with?",
-    slope_at_the_state_before=partial(walk_back, slope=lambda h, a, before: 1 - before**2),
+    slope_at_the_state_before=partial(walk_back, slope=lambda h, before: 1 - before**2),
 )
 bptt.mistakes(
     "Saturate a unit. Its gradient should vanish. Which factor of your way back would make it vanish?",
-    no_slope=partial(walk_back, slope=lambda h, a, before: torch.ones_like(h)),
-)
-bptt.mistakes(
-    "On how many of the states does the loss depend directly? Take T = 2, and print what arrives at each state.",
-    the_same_gradient_at_every_step=partial(walk_back, meets=lambda end, back: end),
-    a_loss_at_every_step=partial(walk_back, meets=lambda end, back: end + back),
+    no_slope=partial(walk_back, slope=lambda h, before: torch.ones_like(h)),
 )
 bptt.mistakes(
     "Forward, h meets W_h.T. What does the gradient meet on its way back? Try a W_h that is not symmetric.",
@@ -114,7 +93,10 @@ bptt.mistakes(
     "Print the shape of b and the shape of its gradient. How many sequences share the bias?",
     bias_for_each_sequence=partial(walk_back, sums=lambda delta: delta),
 )
-bptt.mistakes(
-    "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?",
-    overwritten_instead_of_added=partial(walk_back, overwritten=True),
+
+
+@bptt.misconception(
+    "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?"
 )
+def overwritten_instead_of_added(*inputs):
+    return walk_back(*inputs, overwritten=True)

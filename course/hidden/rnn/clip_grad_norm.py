@@ -73,15 +73,6 @@ clip_grad_norm.mistakes(
     always_to_the_full_length=_scaled(lambda norm, most: most / max(norm, 1e-12)),
 )
 clip_grad_norm.mistakes(
-    "You leave short gradients alone, which is right. By which factor do long ones get shorter? Clip (3, 4) at 2.",
-    divided_by_the_norm_only=_scaled(lambda norm, most: 1 / norm if norm > most else 1.0),
-)
-clip_grad_norm.mistakes(
-    "A matrix has 3 and 4 on its diagonal, and zeros elsewhere. How long are its numbers as one row, and what does "
-    "yours say?",
-    largest_singular_values=_scaled(norm=lambda grads: sum(float(torch.linalg.norm(g, 2)) ** 2 for g in grads) ** 0.5),
-)
-clip_grad_norm.mistakes(
     "What is the length of (3, 4), and what does your function say? Which step is missing?",
     square_of_the_norm=_scaled(norm=lambda grads: _norm(grads) ** 2),
 )

@@ -129,8 +129,6 @@ def logits_for_probabilities(step, h, start, length, temperature, generator):
 generate.mistakes(
     "At a temperature of 0.1, is your text bolder or tamer than at 1? And what does the formula say?",
     temperature_multiplied=partial(_write, scores=lambda logits, temperature: logits * temperature),
-    temperature_ignored=partial(_write, scores=lambda logits, _: logits),
-    temperature_twice=partial(_write, scores=lambda logits, temperature: logits / temperature**2),
 )
 generate.mistakes("`step` returns a state. Where does it go?", state_not_carried_on=partial(_write, keep=False))
 generate.mistakes(

@@ -62,10 +62,6 @@ rnn_cell.mistakes(
     state_forgotten=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x.T + b) + 0 * (h @ W_h.T),
 )
 rnn_cell.mistakes(
-    "Can your state leave the interval from -1 to 1? What exactly stands inside the tanh?",
-    bias_outside=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x.T + h @ W_h.T) + b,
-)
-rnn_cell.mistakes(
     "Which of the two axes of W_h is 'from' and which is 'to'? The convention is (out, in).",
     W_h_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x.T + h @ W_h + b),
 )

@@ -60,10 +60,6 @@ rnn_forward.mistakes(
     one_step_late=_rearranged(lambda hs, h0: torch.cat([h0[:, None], hs[:, :-1]], 1)),
 )
 rnn_forward.mistakes(
-    "Change the last input only. Which of your states move? Has any step before the last one read it?",
-    backwards_in_time=lambda xs, *others: reference.rnn_forward(xs.flip(1), *others),
-)
-rnn_forward.mistakes(
     "Which axis of your states is time? In this course the batch comes first, as it does in xs.",
     time_first=_rearranged(lambda hs, h0: hs.transpose(0, 1)),
 )
@@ -74,22 +70,13 @@ rnn_forward.mistakes(
 )
 
 
-def _sequences_for_steps(stacked):
-    """Walks along the batch, where torch broadcasts what has one row."""
-
-    def forward(xs, h, W_x, W_h, b):
-        hs = [h := torch.tanh(x @ W_x.T + h @ W_h.T + b) for x in xs]
-        return torch.stack(hs, stacked), h
-
-    return forward
-
-
-rnn_forward.mistakes(
+@rnn_forward.misconception(
     "Along which axis does `for x in xs` walk? Permute the sequences of a batch. Are your states permuted in the "
-    "same way?",
-    walks_along_the_batch=_sequences_for_steps(1),
-    walks_along_the_batch_and_stacks_alike=_sequences_for_steps(0),
+    "same way?"
 )
+def walks_along_the_batch_and_stacks_alike(xs, h, W_x, W_h, b):
+    hs = [h := torch.tanh(x @ W_x.T + h @ W_h.T + b) for x in xs]  # torch broadcasts what has one row
+    return torch.stack(hs), h
 
 
 @rnn_forward.misconception(
@@ -98,10 +85,3 @@ rnn_forward.mistakes(
 def detached(xs, h, W_x, W_h, b):
     hs = [h := reference.rnn_cell(x, h.detach(), W_x, W_h, b) for x in xs.unbind(1)]
     return torch.stack(hs, 1), h
-
-
-rnn_forward.mistakes(
-    "Run one sequence alone and inside a batch. Stacking makes a new axis. Where does it go, and can a reshape move "
-    "it?",
-    reshaped_instead_of_transposed=_rearranged(lambda hs, h0: hs.transpose(0, 1).reshape(hs.shape)),
-)

@@ -48,10 +48,6 @@ attention_for_one.mistakes(
     "A sum of D products of unit variance has variance D. What is its standard deviation?",
     score_divided_by_D=lambda query, keys, values: _mix(query, keys, values, 1 / len(query)),
 )
-attention_for_one.mistakes(
-    "Which axis does the dot product sum over, the width of the query or the number of keys?",
-    score_scaled_by_the_number_of_keys=lambda query, keys, values: _mix(query, keys, values, len(keys) ** -0.5),
-)
 
 
 @attention_for_one.misconception(
@@ -65,7 +61,6 @@ def exponentials_overflow_for_one(query, keys, values):
 attention_for_one.mistakes(
     "Write the shapes of both factors under each product, in your order. The sizes that meet have to be equal.",
     query_before_the_keys=lambda query, keys, values: torch.softmax(query @ keys / len(query) ** 0.5, 0) @ values,
-    values_before_the_weights=lambda query, keys, values: values @ _weights(query, keys),
     weights_beside_the_width=lambda query, keys, values: (_weights(query, keys) * values).sum(0),
 )
 attention_for_one.mistakes(
@@ -75,7 +70,6 @@ attention_for_one.mistakes(
 attention_for_one.mistakes(
     "The output has the width of the values. Which axis should disappear when you mix them?",
     summed_over_the_width=lambda query, keys, values: (_weights(query, keys)[:, None] * values).sum(1),
-    not_summed=lambda query, keys, values: _weights(query, keys)[:, None] * values,
 )
 attention_for_one.mistakes(
     "The text's vectors have four numbers. What do you divide by when they have three, or eleven?",
@@ -84,8 +78,4 @@ attention_for_one.mistakes(
 attention_for_one.mistakes(
     "These are the weights. Which of the four steps comes after them?",
     weights_for_output=lambda query, keys, values: _weights(query, keys),
-)
-attention_for_one.mistakes(
-    "Replace all values by zeros. What should come out? What are keys for, and what are values for?",
-    keys_for_values=lambda query, keys, values: _mix(query, keys, keys, len(query) ** -0.5),
 )

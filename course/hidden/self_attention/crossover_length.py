@@ -43,7 +43,3 @@ crossover_length.mistakes(
     "Put d = 10 and your n into both totals. Which layer is dearer there, and by how much?",
     squared=lambda d: float(d * d),
 )
-crossover_length.mistakes(
-    "Put d = 10 and your n into both totals. The recurrent layer is dearer there. Does n have to grow or to shrink?",
-    half_the_width=lambda d: d / 2,
-)

@@ -74,16 +74,11 @@ scaled_dot_product_attention.mistakes(
 )
 scaled_dot_product_attention.mistakes(
     "Which axis does a dot product of q and k sum over? Print the number whose root you divide by, and what it counts.",
-    scaled_by_the_number_of_words=lambda q, k, v: _mixed(_scores(q, k, q.shape[1]), v),
     scaled_by_the_number_of_sentences=lambda q, k, v: _mixed(_scores(q, k, q.shape[0]), v),
 )
 scaled_dot_product_attention.mistakes(
     "Each query distributes its own attention. Sum your weights over each axis. Which axis gives ones?",
     softmax_over_queries=lambda q, k, v: _mixed(_scores(q, k), v, dim=-2),
-)
-scaled_dot_product_attention.mistakes(
-    "A transpose is no reshape. Compare k[0, 1] with column 1 of the matrix that you multiply q by.",
-    reshaped_for_transposed=lambda q, k, v: _mixed(_scores(q, k.reshape(k.mT.shape).mT), v),
 )
 
 

@@ -53,11 +53,6 @@ self_attention.mistakes(
 self_attention.mistakes(
     "Set W_v to zero. What should come out? A word offers its value, not itself.",
     words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
-    words_used_for_all_three=lambda x, W_q, W_k, W_v: _attend(x, x, x),
-)
-self_attention.mistakes(
-    "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
-    queries_used_as_keys=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T),
 )
 self_attention.mistakes(
     "Exchange W_q and W_k in your call. Should the output change? Which matrix belongs to the word that looks?",
@@ -73,27 +68,19 @@ def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
     return scores.softmax(-1) @ (x @ W_v.T)
 
 
-def _by_softmax_along(dim):
-    """The right answer except for the axis of its softmax."""
-
-    def attend(x, W_q, W_k, W_v):
-        scores = x @ W_q.T @ (x @ W_k.T).mT / W_q.shape[0] ** 0.5
-        return scores.softmax(dim) @ (x @ W_v.T)
-
-    return attend
-
-
-self_attention.mistakes(
-    "Print the weights of one word that asks. Along which axis do they add up to one, and what does that axis count?",
-    softmax_over_the_words_that_ask=_by_softmax_along(-2),
-    softmax_over_the_batch=_by_softmax_along(0),
+@self_attention.misconception(
+    "Print the weights of one word that asks. Along which axis do they add up to one, and what does that axis count?"
 )
+def softmax_over_the_words_that_ask(x, W_q, W_k, W_v):
+    scores = x @ W_q.T @ (x @ W_k.T).mT / W_q.shape[0] ** 0.5
+    return scores.softmax(-2) @ (x @ W_v.T)
+
+
 self_attention.mistakes(
     "Your attention divides by the root already. How large is the variance of its scores for D = 400?",
     scaled_twice=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T / len(W_q) ** 0.5, x @ W_k.T, x @ W_v.T),
 )
 self_attention.mistakes(
     "Your attention returns two results. Which of them holds the new words?",
-    weights_for_output=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W))[1],
     weights_returned_too=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W)),
 )

@@ -93,14 +93,9 @@ def _noise(*numbers):
     return torch.cos((sum(numbers) + 1)[:, None] * (1.0 + torch.arange(len(recall.VALUES), device=numbers[0].device)))
 
 
-def _noise_in_order(keys, values, query):
-    return _noise((torch.arange(keys.shape[1], device=keys.device) * keys * values).sum(1), 3 * query)
-
-
 self_attention_task.mistakes(
     "Your model is no better than guessing. Does the loss fall? Compare the parameters before and after a step.",
     no_better_than_guessing=lambda keys, values, query: _noise((keys * values).sum(1), 3 * query),
-    no_better_than_guessing_in_order=_noise_in_order,
 )
 self_attention_task.mistakes(
     "Your model gives every list the same scores. Follow one list through forward. Where does it get lost?",

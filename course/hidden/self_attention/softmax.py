@@ -89,10 +89,6 @@ softmax.mistakes(
     not_normalised=lambda x, dim: (x - x.amax(dim, keepdim=True)).exp(),
 )
 softmax.mistakes(
-    "Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?",
-    no_exponential=lambda x, dim: x / x.sum(dim, keepdim=True),
-)
-softmax.mistakes(
     "Print x and its exponentials for the scores 1, 2 and 3. Which of the two stand below the bar of the formula?",
     divided_by_the_sum_of_scores=lambda x, dim: x.exp() / x.sum(dim, keepdim=True),
 )

@@ -79,16 +79,9 @@ def compares_the_joined_bytes(word, pair):
     return _walk(word, lambda first, second: first + second == pair[0] + pair[1])
 
 
-def _replaced(word, pair, mark):
-    return tuple(mark.join(word).replace(mark.join(pair), b"".join(pair)).split(mark))
-
-
-merge_pair.mistakes(
-    "Merge (a, b) in ba·b. Does your comparison see whole pieces, or only where they touch?",
-    replaced_between_blanks=lambda word, pair: _replaced(word, pair, b" "),
-    replaced_between_zeros=lambda word, pair: _replaced(word, pair, b"\0"),
-    replaced_between_long_marks=lambda word, pair: _replaced(word, pair, b"<mark>"),
-)
+@merge_pair.misconception("Merge (a, b) in ba·b. Does your comparison see whole pieces, or only where they touch?")
+def replaced_between_blanks(word, pair):
+    return tuple(b" ".join(word).replace(b" ".join(pair), b"".join(pair)).split(b" "))
 
 
 @merge_pair.misconception("Print the last piece of the word and of your answer, where the pair is not at the end.")

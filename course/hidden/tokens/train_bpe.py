@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 from course.data import words_of
 from course.exercise import call, exercise
@@ -44,20 +43,6 @@ def ties_to_the_first_met(text, merges):
     return trained(words(text), merges, lambda pairs, _: max(pairs, key=pairs.__getitem__))
 
 
-@train_bpe.misconception(
-    "Which of two equally common pairs do you take? Print the numbers of their pieces: the smaller first one decides."
-)
-def ties_to_the_greater(text, merges):
-    return trained(words(text), merges, lambda pairs, _: max(pairs, key=lambda pair: (pairs[pair], pair)))
-
-
-@train_bpe.misconception(
-    "You compare the bytes of two pieces. The rule compares their age: ` hug` was made after every single byte."
-)
-def ties_by_their_bytes(text, merges):
-    return trained(words(text), merges, lambda pairs, _: min(pairs, key=lambda pair: (-pairs[pair], pair)))
-
-
 @train_bpe.misconception("Merge u·g in `hug`. Does (h, u) still occur? Which new pair is there that you never counted?")
 def counted_once(text, merges):
     pairs = reference.count_pairs(words(text))
@@ -68,32 +53,6 @@ def counted_once(text, merges):
 @train_bpe.misconception("How many pairs of neighbours has a·a·a·a? Every neighbour counts, overlapping or not.")
 def no_overlaps(text, merges):
     return trained(words(text), merges, oldest, count_without_overlaps)
-
-
-def _with_stale_counts(text, merges, only_what_is_left=False):
-    """New pairs come into the table after each merge, and those that it took apart stay as they were counted."""
-    counts, number, learned = words(text), {bytes([byte]): byte for byte in range(256)}, []
-    table = reference.count_pairs(counts)
-    while len(learned) < merges:
-        there = reference.count_pairs(counts) if only_what_is_left else table
-        if not (known := Counter({pair: table[pair] for pair in there})):
-            break
-        pair = oldest(known, number)
-        joined = pair[0] + pair[1]
-        learned.append(pair)
-        number[joined] = len(number)
-        counts = Counter({reference.merge_pair(word, pair): count for word, count in counts.items()})
-        del table[pair]
-        table.update({pair: n for pair, n in reference.count_pairs(counts).items() if joined in pair})
-    return learned
-
-
-train_bpe.mistakes(
-    "Merge u·g in the worked example. How often does (h, u) stand in the words afterwards, and how often does your "
-    "table of counts have it?",
-    stale_counts=_with_stale_counts,
-    stale_counts_of_pairs_that_are_left=partial(_with_stale_counts, only_what_is_left=True),
-)
 
 
 @train_bpe.misconception(

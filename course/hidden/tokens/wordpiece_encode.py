@@ -105,19 +105,6 @@ wordpiece_encode.mistakes(
 )
 
 
-@wordpiece_encode.misconception("At which end of the word do you begin? Cut `abab` with ab, ##a, ##b and ##bab.")
-def from_the_back(word, vocab):
-    pieces, end = [], len(word)
-    while end > 0:
-        starts = [start for start in range(end) if ("##" if start else "") + word[start:end] in vocab]
-        if not starts:
-            return ["[UNK]"]
-        start = starts[0]
-        pieces.insert(0, ("##" if start else "") + word[start:end])
-        end = start
-    return pieces
-
-
 @wordpiece_encode.misconception("Your function went back and tried a shorter piece. Does the text say that it may?")
 def tries_again(word, vocab, start=0):
     if start == len(word):

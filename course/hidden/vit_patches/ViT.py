@@ -143,31 +143,7 @@ class NoNormAtTheEnd(Open):
         return self.classify(z[:, 0])
 
 
-@ViT.misconception("Print what goes into each layer. Does the second one read what the first has made?")
-class EveryLayerReadsTheTokens(Open):
-    def through(self, z):
-        return [layer(z) for layer in self.layers][-1]
-
-
 @ViT.misconception("Make weight and bias of `classify` ten times as large. Are the logits ten times as large, too?")
 class ProbabilitiesForLogits(Open):
     def read(self, z):
         return super().read(z).softmax(-1)
-
-
-@ViT.misconception("Ask for the maps of images that the model has not read before. Whose maps are they?")
-class MapsOfTheCallBefore(Open):
-    def attention_maps(self, images):
-        return torch.stack([layer.self_attention.weights for layer in self.layers])
-
-
-@ViT.misconception(
-    "Print the largest weight in the map of each layer. Is each map its own layer's, or multiplied by those before?",
-    convention="attention rollout",
-)
-class AttentionRollout(Open):
-    def attention_maps(self, images):
-        maps = list(super().attention_maps(images))
-        for k in range(1, len(maps)):
-            maps[k] = maps[k] @ maps[k - 1]
-        return torch.stack(maps)

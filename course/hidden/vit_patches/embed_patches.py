@@ -5,7 +5,6 @@ import torch
 from course.exercise import call, exercise, noncontiguous
 from course.hidden.vit_patches.scaffold import class_words, cut_in_order, patch_side, patch_words
 from course.reference import vit_patches as reference
-from course.reference.vit_patches import patchify as cut
 
 
 @exercise(
@@ -59,15 +58,10 @@ embed_patches.mistakes(
 embed_patches.mistakes(
     "How many vectors come out for N patches, and how many rows does positions have? What is the first one for?",
     no_class_word=_joined(lambda first, words, marks: words + marks[1:] + 0 * first),
-    no_class_word_and_marks_one_off=_joined(lambda first, words, marks: words + marks[:-1] + 0 * first),
 )
 embed_patches.mistakes(
     "A convolution gives (B, D, rows, columns). Which of these axes count patches, and where are yours?",
     map_poured_into_words=_joined(lambda first, words, marks: _in_a_row(first, words.mT.reshape(words.shape)) + marks),
-)
-embed_patches.mistakes(
-    "Let W and b be zero and print the vectors. At which end is the [CLS] token? The positions are right.",
-    class_word_last_with_its_mark=_joined(lambda first, words, marks: _in_a_row(words, first) + marks.roll(-1, 0)),
 )
 embed_patches.mistakes(
     "There are N + 1 positions. Set all but row 0 to zero. Which vector changes?",
@@ -81,12 +75,6 @@ embed_patches.mistakes(
     "Exchange two patches of the image. Do the vectors show where each of them stood?",
     no_marks_at_all=_joined(lambda first, words, marks: _in_a_row(first, words) + 0 * marks),
 )
-
-
-@embed_patches.misconception("Is cls as wide as a patch, or as wide as a patch embedding? What should W do to it?")
-def class_word_before_the_projection(images, W, b, cls, positions):
-    patches = cut(images, patch_side(images, W))
-    return _in_a_row(class_words(patches, cls), patches) @ W.T + b + positions
 
 
 embed_patches.mistakes(

@@ -76,15 +76,6 @@ interpolate_positions.mistakes(
     ),
 )
 interpolate_positions.mistakes(
-    "Which row of positions does embed_patches add to the [CLS] token?",
-    last_row_taken_for_the_class_word=lambda positions, new_grid: torch.cat(
-        [positions[-1:], _drawn_out(positions[:-1], new_grid)]
-    ),
-    last_row_kept_as_the_class_word=lambda positions, new_grid: torch.cat(
-        [_drawn_out(positions[:-1], new_grid), positions[-1:]]
-    ),
-)
-interpolate_positions.mistakes(
     "new_grid is (height, width). Lay your result out that way. Which patches stand side by side?",
     height_and_width_exchanged=_with_class_row(lambda rows, grid: _drawn_out(rows, grid[::-1])),
 )
@@ -97,10 +88,4 @@ interpolate_positions.mistakes(
 interpolate_positions.mistakes(
     "Let all patches have the same positional embedding. Do its D numbers stay together?",
     columns_taken_for_places=_with_class_row(lambda rows, grid: _drawn_out(rows.reshape(rows.shape[1], -1).T, grid)),
-)
-interpolate_positions.mistakes(
-    "Let all patches have the same positional embedding. Is every row of your result equal to it?",
-    places_written_as_columns=_with_class_row(
-        lambda rows, grid: _drawn_out(rows, grid).T.reshape(grid[0] * grid[1], -1)
-    ),
 )

@@ -64,19 +64,9 @@ def unfold_not_transposed(images, p):
     return patches.mT.reshape(patches.shape)
 
 
-@patchify.misconception("How far apart in the image are two neighbours of your patch 0? They should touch.")
-def every_so_many_pixels(images, p):
-    six = images.unflatten(3, (p, -1)).unflatten(2, (p, -1))  # (B, C, y, row, x, column)
-    return six.permute(0, 3, 5, 1, 2, 4).reshape(cut(images, p).shape)
-
-
 patchify.mistakes(
     "Use an image whose channels are filled with 0, 1 and 2. Which numbers does patch 0 hold?",
     a_channel_at_a_time=_ordered(0, 1, 2, 4, 3, 5),
-)
-patchify.mistakes(
-    "Make one image of the batch black. In which images' patches does the black turn up?",
-    images_mixed_up=_ordered(2, 4, 0, 1, 3, 5),
 )
 
 

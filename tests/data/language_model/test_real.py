@@ -15,9 +15,9 @@ from course import blocks, data
 from course.data.cache import cache_folder
 from course.data.language_model.model import LanguageModel
 from course.reference import gpt
-from course.syllabus import find_topic
 from tests.data.language_model.test_tokenizer import library_of
 from tests.hidden.alternatives.gpt import GPT as alternatives
+from tests.original import find_topic
 from tests.reference.llama import llama_of
 from tests.training.see_language_model import see
 

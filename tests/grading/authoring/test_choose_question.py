@@ -6,30 +6,31 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from traitlets.config import Config
 
-from course import syllabus
+from course.course import Course, chosen
 from course.exercise.key import read_key_file
 from course.grading.authoring.source import build
 from course.grading.cells import grade_id
-from course.grading.nbgrader_bridge import choose_question
+from course.grading.nbgrader_bridge.choose_question import ChooseQuestion
+from course.grading.nbgrader_bridge.course_of import hand_on
 from course.hidden import other_question, question_hints, write_key
 from course.outline import QUESTIONS, Faulty, read_outline
-from course.syllabus import OURS, Topic, chosen, find_topic
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL, find_topic
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 
 
 @pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
-def test_each_topic_asks_what_the_class_chose_and_nothing_else_changes(
-    topic: Topic, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_topic_asks_what_the_class_chose_and_nothing_else_changes(topic: Topic) -> None:
     asked = set()
     for number in QUESTIONS:
-        monkeypatch.setattr(syllabus, "TOPICS", (replace(topic, question=number),))
-        given = build(SOLUTIONS / f"{topic.folder}.py", topic)
+        given = build(ORIGINAL, SOLUTIONS / f"{topic.folder}.py", topic)
         before = [cell.source for cell in given.cells]
-        resources = {"nbgrader": {"assignment": topic.folder}}
-        notebook, _ = choose_question.ChooseQuestion().preprocess(given, resources)
+        config, resources = Config(), {"nbgrader": {"assignment": topic.folder}}
+        hand_on(config, Course(topics=(replace(topic, question=number),)))
+        notebook, _ = ChooseQuestion(config=config).preprocess(given, resources)
         (place,) = [at for at, cell in enumerate(notebook.cells) if grade_id(cell) == f"{topic.name}_question"]
         after = [cell.source for cell in notebook.cells]
         heading, text = after.pop(place - 1).split("(about 10 minutes)\n\n")

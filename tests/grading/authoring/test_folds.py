@@ -8,8 +8,9 @@ import jupytext
 import pytest
 
 from course.grading.course_folder import source_path
-from course.syllabus import TOPICS, find_topic
+from course.syllabus import OURS
 from tests.clone import ROOT
+from tests.original import find_topic
 
 SUMMARY = "<details><summary>What does it show, and why? Run the cell above, then open this.</summary>"
 FOLD = re.compile(r"^<details>.*?^</details>$", re.M | re.S)
@@ -48,7 +49,7 @@ ANSWERS = {
 }
 """What a notebook's text says to each prediction that it answers. Numbers alone answer the others."""
 
-PREDICTED = [(topic.folder, name) for topic in TOPICS for name in topic.predictions if name in ANSWERS]
+PREDICTED = [(topic.folder, name) for topic in OURS for name in topic.predictions if name in ANSWERS]
 
 
 def _markdown_below(folder: str, name: str) -> str:
@@ -69,7 +70,7 @@ def test_the_answer_to_a_prediction_is_folded(folder: str, name: str) -> None:
     assert ANSWERS[name] not in " ".join(FOLD.sub("", text).split())
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_a_fold_is_whole_and_holds_markdown(topic) -> None:
     """Without an empty line below its first line and above its last, Jupyter would take the Markdown for HTML."""
     cells = [cell.source for cell in jupytext.read(source_path(ROOT, topic)).cells if cell.cell_type == "markdown"]

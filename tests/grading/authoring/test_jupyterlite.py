@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course.grading.authoring.setup_cell import SETUP
+from course.grading.authoring.setup_cell import setup_source
 
 DRIVER = """
 import sys
@@ -19,7 +19,7 @@ except RuntimeError as error:
 
 
 def test_jupyterlite_is_told_where_else_to_go(tmp_path: Path) -> None:
-    line = [sys.executable, "-I", "-S", "-c", DRIVER, SETUP]
+    line = [sys.executable, "-I", "-S", "-c", DRIVER, setup_source(is_ours=True)]
     ran = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
     why, where = ran.stdout.split(". ")
     assert why == "JupyterLite has no official PyTorch, and the course is not tried there", ran.stderr

@@ -16,13 +16,14 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import nbformat
 import pytest
 
-from course.grading.authoring.setup_cell import ABOVE, ARCHIVE, SETUP, badges, is_setup, setup_source
+from course.grading.authoring.setup_cell import ABOVE, ARCHIVE, badges, is_setup, setup_source
 from course.grading.course_folder import release_path
-from course.syllabus import BRANCH, SOURCE, TOPICS, Topic
+from course.syllabus import BRANCH, OURS, SOURCE, Topic
 
 ROOT = Path(__file__).parents[3]
+SETUP = setup_source(is_ours=True)
 BADGE = re.compile(r"\[!\[([^\]]*)\]\(([^)]*)\)\]\(([^)]*)\)")
-every_topic = pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+every_topic = pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 
 
 def _released(topic: Topic) -> nbformat.NotebookNode:

@@ -14,15 +14,17 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
+from course.course import Course, course_in
 from course.grading.authoring import source as notebook_source
 from course.grading.cells import BEGIN, END, grade_id
 from course.grading.course_folder import source_path
 from course.grading.problem import Problem
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
+from tests.original import ORIGINAL
 
 ROOT = Path(__file__).parents[3]
-REAL = [pytest.param(ROOT, topic, id=topic.folder) for topic in TOPICS]
+REAL = [pytest.param(ROOT, topic, id=topic.folder) for topic in OURS]
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def _build(root: Path, topic: Topic = SAMPLE) -> nbformat.NotebookNode:
-    return notebook_source.build(source_path(root, topic), topic)
+    return notebook_source.build(ORIGINAL, source_path(root, topic), topic)
 
 
 def _marks(notebook: nbformat.NotebookNode) -> dict[str, dict]:
@@ -82,7 +84,7 @@ def test_a_notebook_comes_back_as_its_source(root_: Path | None, topic: Topic, r
     built = _build(root_ or root, topic)
     back = tmp_path / "back.py"
     back.write_text(notebook_source.contract(built, names(topic)), "utf-8")
-    assert notebook_source.build(back, topic) == built
+    assert notebook_source.build(ORIGINAL, back, topic) == built
 
 
 def test_contract_keeps_the_text_but_for_blank_lines(root: Path) -> None:
@@ -93,38 +95,38 @@ def test_contract_keeps_the_text_but_for_blank_lines(root: Path) -> None:
 
 
 def test_refresh_builds_what_is_missing_or_stale(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     assert built == root / "solutions" / "99_sample" / "99_sample.ipynb"
-    assert notebook_source.refresh(root, (SAMPLE,)) == []
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == []
     later = time.time() + 5
     os.utime(source_path(root, SAMPLE), (later, later))
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built]
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built]
     assert [path.name for path in built.parent.iterdir()] == [built.name], "nothing else may lie in nbgrader's folder"
 
 
 def test_a_notebook_that_was_built_while_the_clock_was_ahead_hides_no_edit(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     os.utime(built, (time.time() + 1e6,) * 2)
     source = source_path(root, SAMPLE)
     source.write_text(source.read_text("utf-8").replace("# %%", "# %%\n# edited since", 1), "utf-8")
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built] and "edited since" in built.read_text("utf-8")
-    assert notebook_source.refresh(root, (SAMPLE,)) == []
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built] and "edited since" in built.read_text("utf-8")
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == []
 
 
 def test_refresh_builds_nothing_when_fresh(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: Path, topic: Topic) -> nbformat.NotebookNode:
+    def refuse(course: Course, source: Path, topic: Topic) -> nbformat.NotebookNode:
         raise AssertionError(f"{source.name} was built again")
 
-    notebook_source.refresh(root, (SAMPLE,))
+    notebook_source.refresh(course_in(root), (SAMPLE,))
     monkeypatch.setattr(notebook_source, "build", refuse)
-    assert notebook_source.refresh(root, (SAMPLE,)) == []
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == []
     _outdate(root)
     with pytest.raises(AssertionError, match="built again"):
-        notebook_source.refresh(root, (SAMPLE,))
+        notebook_source.refresh(course_in(root), (SAMPLE,))
 
 
 def test_edits_in_the_notebook_reach_the_source(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     notebook = nbformat.read(built, as_version=4)
     notebook.cells[-1].source += "\n\nAnd quadruple."
     nbformat.write(notebook, built)
@@ -148,7 +150,7 @@ def own(source: str, name: str, code: bool = False, **marks: object) -> nbformat
 @pytest.fixture
 def edited(root: Path) -> Path:
     """The built notebook, into which an instructor wrote a test, a question with two pictures, and a task."""
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     notebook = nbformat.read(built, as_version=4)
     question = own("Which?\n\n![](attachment:image.png) ![](attachment:my%20pen.png)\n\n", "cell-4f")
     question.source += f"{BEGIN}\nThe left.\n{END}"
@@ -212,7 +214,7 @@ def test_a_picture_that_cannot_come_back_stops_it_before_it_writes(
 
 def test_what_nothing_could_be_built_from_is_not_written(root: Path, edited: Path, monkeypatch) -> None:
     """And points of the syllabus that were changed in the notebook are said to stay."""
-    monkeypatch.setattr("course.syllabus.TOPICS", (SAMPLE,))
+    monkeypatch.setattr(notebook_source, "find_course", lambda folder: Course(root, topics=(SAMPLE,)))
     notebook = nbformat.read(edited, as_version=4)
     marks = next(cell for cell in notebook.cells if grade_id(cell) == "double").metadata.nbgrader
     marks["points"] = 7
@@ -237,10 +239,10 @@ def test_update_source_refuses_what_was_not_built(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["assignments/99_sample/99_sample.ipynb", "solutions/99_sample/scratch.ipynb"])
 def test_only_the_built_notebook_becomes_the_source(root: Path, place: str) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     (root / place).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(built, root / place)
-    sources = [source_path(root, topic) for topic in (SAMPLE, dataclasses.replace(SAMPLE, own=True))]
+    sources = [source_path(root, topic) for topic in (SAMPLE, dataclasses.replace(SAMPLE, home=root / "exercises"))]
     sources[1].parent.mkdir(parents=True)
     for source in sources:
         source.write_text("# %%\n# by hand\n", "utf-8")
@@ -250,7 +252,7 @@ def test_only_the_built_notebook_becomes_the_source(root: Path, place: str) -> N
 
 
 def test_a_notebook_without_its_solutions_does_not_become_the_source(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     _edit(built, "### BEGIN SOLUTION", "# YOUR CODE HERE")
     before = source_path(root, SAMPLE).read_bytes()
     with pytest.raises(Problem, match="holds no ### BEGIN SOLUTION"):
@@ -274,32 +276,32 @@ def _outdate(root: Path, topic: Topic = SAMPLE) -> None:
 def test_an_edited_notebook_is_not_built_anew_and_all_others_are(root: Path) -> None:
     other = dataclasses.replace(SAMPLE, number=98)
     shutil.copy(source_path(root, SAMPLE), source_path(root, other))
-    built, second = notebook_source.refresh(root, (SAMPLE, other))
+    built, second = notebook_source.refresh(course_in(root), (SAMPLE, other))
     _edit(built, "Triple", "Quadruple")
     edited = built.read_bytes()
     _outdate(root)
     second.unlink()
     with pytest.raises(Problem, match=r"was edited after .*`course source .*99_sample\.ipynb") as caught:
-        notebook_source.refresh(root, (SAMPLE, other))
+        notebook_source.refresh(course_in(root), (SAMPLE, other))
     assert "\n" not in str(caught.value)
     assert built.read_bytes() == edited and second.is_file()
 
     notebook_source.update_source(built)
     _outdate(root)
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built]
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built]
     assert "Quadruple" in built.read_text("utf-8")
 
 
 def test_an_edited_notebook_that_was_deleted_is_built_again(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     _edit(built, "Triple", "Quadruple")
     built.unlink()
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built]
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built]
     assert "Quadruple" not in built.read_text("utf-8")
 
 
 def test_running_a_notebook_in_place_is_no_edit(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     content = nbformat.read(built, as_version=4)
     cell = next(cell for cell in content.cells if cell.cell_type == "code")
     cell.execution_count, cell.metadata["execution"] = 1, {"iopub.status.busy": "2026-01-01T00:00:00Z"}
@@ -307,15 +309,15 @@ def test_running_a_notebook_in_place_is_no_edit(root: Path) -> None:
     content.metadata.language_info["version"] = "3.11"
     nbformat.write(content, built)
     _outdate(root)
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built]
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built]
 
 
 def test_a_notebook_without_a_record_is_built_anew(root: Path) -> None:
-    (built,) = notebook_source.refresh(root, (SAMPLE,))
+    (built,) = notebook_source.refresh(course_in(root), (SAMPLE,))
     shutil.rmtree(root / "solutions" / ".course")  # as a version before left it
     _edit(built, "Triple", "Quadruple")
     _outdate(root)
-    assert notebook_source.refresh(root, (SAMPLE,)) == [built]
+    assert notebook_source.refresh(course_in(root), (SAMPLE,)) == [built]
 
 
 @pytest.mark.parametrize(

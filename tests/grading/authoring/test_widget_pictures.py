@@ -10,10 +10,11 @@ import nbformat
 import pytest
 from PIL import Image
 
+from course.course import course_in
 from course.grading.authoring import widget_pictures
 from course.grading.course_folder import release_path, source_path
 from course.grading.release.make_release import is_worked_in, release
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 from tests.grading.lesson import TOPIC, make_course
 from tests.show.widgets import WIDGETS
 
@@ -34,7 +35,7 @@ def png(colour: str = "navy") -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_every_widget_of_a_release_has_its_picture_and_words_for_it(topic: Topic) -> None:
     released = nbformat.read(release_path(ROOT, topic), as_version=4)
     nbformat.validate(released)
@@ -50,7 +51,7 @@ def test_every_widget_of_a_release_has_its_picture_and_words_for_it(topic: Topic
 
 
 def test_no_picture_is_left_over() -> None:
-    releases = {topic: nbformat.read(release_path(ROOT, topic), as_version=4) for topic in TOPICS}
+    releases = {topic: nbformat.read(release_path(ROOT, topic), as_version=4) for topic in OURS}
     wanted = {name for topic, released in releases.items() for name in pictures(released, topic)}
     assert {path.name for path in widget_pictures.FOLDER.iterdir()} == wanted
     assert sum(path.stat().st_size for path in widget_pictures.FOLDER.iterdir()) < 1_500_000
@@ -75,8 +76,8 @@ def test_a_release_with_pictures_is_not_worked_in(tmp_path: Path, monkeypatch: p
     source.write_text(source.read_text("utf-8") + "\n# %%\nshow.self_attention.playground(softmax)\n", "utf-8")
     monkeypatch.setattr(widget_pictures, "FOLDER", tmp_path / "stills")
     widget_pictures.save(png(), "a picture", widget_pictures.FOLDER / f"{TOPIC.folder}-playground.png")
-    (notebook,) = release(root, [TOPIC])
+    (notebook,) = release(course_in(root), [TOPIC])
     held = [cell.outputs for cell in nbformat.read(notebook, as_version=4).cells if cell.get("outputs")]
     assert [len(outputs) for outputs in held] == [1]
     assert not is_worked_in(notebook)
-    release(root, [TOPIC])
+    release(course_in(root), [TOPIC])

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.classroom import absent
+from course.course import course_in
 from course.grading.classroom.absent import absent_notes
 from course.grading.classroom.classroom import Classroom
 from course.grading.gradebook.students import some
-from course.outline import read_outline
 from tests.grading.lesson import NAME, TOPIC, hand_in, make_course, solved
 
 
@@ -23,7 +22,7 @@ def classroom(tmp_path: Path) -> Classroom:
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
         for student in ("ada", "bob"):
             gradebook.add_student(student)
-    return Classroom(root, TOPIC)
+    return Classroom(course_in(root), TOPIC)
 
 
 def test_who_handed_in_nothing_is_named(classroom: Classroom) -> None:
@@ -32,12 +31,11 @@ def test_who_handed_in_nothing_is_named(classroom: Classroom) -> None:
     assert list(absent_notes(classroom)) == []
 
 
-def test_more_time_is_told_and_a_misspelt_name(classroom: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_time_is_told_and_a_misspelt_name(classroom: Classroom) -> None:
     path = classroom.root / "course.toml"
     extensions = f'[extensions]\nbob = {{ "{NAME}" = "3 days" }}\nadda = {{ "{NAME}" = "3 days" }}'
     path.write_text(f"[topics.{NAME}]\ndue = 2027-01-31T23:59:00+01:00\n{extensions}\n", "utf-8")
-    monkeypatch.setattr(absent, "OUTLINE", read_outline(path))
-    assert list(absent_notes(classroom)) == [
+    assert list(absent_notes(Classroom(course_in(classroom.root), TOPIC))) == [
         "handed in nothing (1 of 2 students): bob (has until 2027-02-03 23:59 +0100)",
         "course.toml names adda, but the gradebook has nobody of that name. Check the spelling",
     ]

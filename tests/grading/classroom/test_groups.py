@@ -9,13 +9,12 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
-from course.grading.classroom import groups
+from course.course import Course, course_in
 from course.grading.classroom.attempts import Attempts
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import one_of_each, share_points, share_work
 from course.grading.export import export_grades
 from course.grading.problem import Problem
-from course.outline import read_outline
 from tests.commands import output_of
 from tests.grading import lesson
 from tests.grading.lesson import NAME, TOPIC, make_course, solved
@@ -24,12 +23,11 @@ OWLS = '[groups]\nowls = ["ada", "bob", "cy"]\n'
 
 
 @pytest.fixture
-def classroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
+def classroom(tmp_path: Path) -> Classroom:
     """A course with a group of three."""
     root = make_course(tmp_path / "course")
     (root / "course.toml").write_text(f"[topics.{NAME}]\n{OWLS}", "utf-8")
-    monkeypatch.setattr(groups, "OUTLINE", read_outline(root / "course.toml"))
-    return Classroom(root, TOPIC)
+    return Classroom(course_in(root), TOPIC)
 
 
 def hand_in(classroom: Classroom, student: str, text: str, time: str = "") -> None:
@@ -57,7 +55,7 @@ def test_the_newest_hand_in_counts_for_all(classroom: Classroom) -> None:
     assert share_work(classroom) == ["owls: what cy handed in counts for ada and bob, too"]
     kept = (classroom.root / "attempts").glob(f"*/{NAME}/20270131T120000Z/{NAME}.ipynb")
     assert {path.parts[-4]: path.read_text() for path in kept} == {"ada": "Bob's", "bob": "Bob's"}
-    assert one_of_each(TOPIC, ["bob", "cy", "dan"]) == ["bob", "dan"]
+    assert one_of_each(classroom.course, TOPIC, ["bob", "cy", "dan"]) == ["bob", "dan"]
 
 
 def test_a_member_whom_the_gradebook_does_not_know_is_named(classroom: Classroom) -> None:
@@ -85,7 +83,7 @@ def test_an_earlier_attempt_is_chosen_for_all(classroom: Classroom) -> None:
     share_work(classroom)
     hand_in(classroom, "bob", "second", "13:00")
     share_work(classroom)
-    Attempts(classroom.root, TOPIC, "ada").choose(1)
+    Attempts(classroom.course, TOPIC, "ada").choose(1)
     assert share_work(classroom) == [] and set(there(classroom).values()) == {"first"}
 
 
@@ -136,7 +134,7 @@ def test_points_by_hand_count_for_all_and_differences_stay(classroom: Classroom,
 def test_an_export_shares_points_first(classroom: Classroom, gradebook: Any) -> None:
     give(gradebook, "ada", 1.0)
     with pytest.raises(Problem, match="is graded yet"):  # by the machine
-        export_grades(classroom.root, "csv", [TOPIC])
+        export_grades(classroom.course, "csv", [TOPIC])
     gradebook.db.expire_all()
     assert answer(gradebook, "cy").manual_score == 1.0
 
@@ -152,10 +150,10 @@ def test_who_has_other_work_gets_no_points_of_it(classroom: Classroom, gradebook
 def test_a_class_without_groups_is_as_it_was(
     classroom: Classroom, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(groups, "OUTLINE", None)
+    classroom.course = Course(classroom.root)
     hand_in(classroom, "ada", "Ada's")
     assert share_work(classroom) == [] and share_points(classroom) == [] and there(classroom) == {"ada": "Ada's"}
-    assert one_of_each(TOPIC, ["ada", "bob"]) == ["ada", "bob"]
+    assert one_of_each(classroom.course, TOPIC, ["ada", "bob"]) == ["ada", "bob"]
     monkeypatch.chdir(classroom.root)
     (classroom.root / "course.toml").unlink()
     assert cli.main(["attempts", "ada", NAME]) == 0 and "counts" in capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 from course.grading.classroom.progress_bars import Lines, show_progress
 from course.grading.classroom.timings import Timings
 from course.grading.execution.task import Outcome
-from course.syllabus import find_topic
+from tests.original import find_topic
 
 RNN = find_topic("rnn")
 

@@ -14,6 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from course import cli
+from course.course import course_in
 from course.files import write_atomically
 from course.grading.cells import read_notebook
 from course.grading.classroom import saver
@@ -126,7 +127,7 @@ def grade_by_nbgrader(root: Path, monkeypatch) -> None:
     """Grade as a course with steps of its own is graded."""
     with monkeypatch.context() as patch:
         patch.setattr(saver, "can_bypass_converter", lambda config: False)
-        grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)
+        grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)
 
 
 def an_evening_in_formgrader(root: Path) -> None:
@@ -170,7 +171,7 @@ def test_the_gradebook_the_files_and_the_feedback_are_nbgraders(size, tmp_path, 
     for turn in range(2):
         with monkeypatch.context() as patch:
             patch.setattr(saver, "save", noted)
-            graded = grade_class(Classroom(mine, TOPIC, SETTINGS), workers=2)
+            graded = grade_class(Classroom(course_in(mine), TOPIC, SETTINGS), workers=2)
         assert not saved_by_nbgrader and [work.reason for work in graded] == [""] * size
         theirs = tmp_path / f"theirs{turn}"
         if turn == 0:
@@ -210,7 +211,7 @@ def test_a_notebooks_file_is_nbformats():
     ],
 )
 def test_a_course_with_ways_of_its_own_is_saved_by_nbgrader(line, tmp_path):
-    room = Classroom(make_course(tmp_path), TOPIC, SETTINGS)
+    room = Classroom(course_in(make_course(tmp_path)), TOPIC, SETTINGS)
     assert can_bypass_converter(room.config)
     exec(line, {"c": room.config})
     assert not can_bypass_converter(room.config)
@@ -230,7 +231,7 @@ def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
     monkeypatch.setattr(saver.TopicBook, "write", fail)
     monkeypatch.chdir(root)
     assert cli.main(["grade", NAME, "--workers", "2", "--log", "grader.log"]) == 0
-    graded = grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)
+    graded = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=2)
     assert [work.scores.score for work in graded] == [graded[0].scores.score] * 4
     log = (root / "grader.log").read_text("utf-8")
     assert "KeyError: 'nobody thought of this'" in log and "course.grading.classroom.saver: a transaction for" in log
@@ -244,7 +245,7 @@ def test_what_fails_in_a_group_fails_alone_and_is_logged(tmp_path, monkeypatch):
 def test_a_grader_that_stops_between_gradebook_and_files_saves_anew(moment, tmp_path, monkeypatch):
     root = make_course(tmp_path)
     path = hand_in(root, "ada", solved(root))
-    grade_class(Classroom(root, TOPIC, SETTINGS), workers=1)
+    grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1)
     hand_in(root, "ada", read_notebook(path.read_bytes()), answers({"softmax": "def softmax(x, dim):\n    return x"}))
     rename = Path.rename
 
@@ -255,8 +256,8 @@ def test_a_grader_that_stops_between_gradebook_and_files_saves_anew(moment, tmp_
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "rename", stop)
-        grade_class(Classroom(root, TOPIC, SETTINGS), workers=1)
-    (again,) = grade_class(Classroom(root, TOPIC, SETTINGS), workers=1)
+        grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1)
+    (again,) = grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1)
     assert again.scores.cells["softmax"] == 0
     work = root / "autograded" / "ada" / NAME
     assert "return x" in (work / f"{NAME}.ipynb").read_text() and list(work.parent.iterdir()) == [work]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course import cli
+from course.course import course_in
 from course.grading.authoring.source import refresh
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.spot_check import sample, worse_tasks
@@ -19,7 +20,7 @@ from course.grading.demo.run_demo import train
 from course.grading.execution.task import Outcome
 from course.grading.release.make_release import register
 from course.judge.verdict import Verdict
-from course.syllabus import find_topic
+from tests.original import ORIGINAL, find_topic
 
 TOPIC, TASK = find_topic("self_attention"), "self_attention_task"
 ROOT = Path(__file__).parents[3]
@@ -58,10 +59,10 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     (tmp_path / "solutions").mkdir()
     shutil.copy(source_path(ROOT, TOPIC), tmp_path / "solutions")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    refresh(tmp_path, (TOPIC,))
-    register(tmp_path, TOPIC)
+    refresh(course_in(tmp_path), (TOPIC,))
+    register(course_in(tmp_path), TOPIC)
     nb = nbformat.read(notebook_path(tmp_path, TOPIC), as_version=4)
-    weights = train(nb, TOPIC)
+    weights = train(ORIGINAL, nb, TOPIC)
     assert set(weights) >= {f"checkpoints/{TASK}.safetensors"}
     for student in ("honest", "bought"):
         if student == "bought":

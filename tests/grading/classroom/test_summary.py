@@ -12,7 +12,7 @@ from course.grading.classroom import summary
 from course.grading.classroom.graded import Graded
 from course.grading.gradebook.scores import Scores
 from course.judge.verdict import Verdict
-from course.syllabus import find_topic
+from tests.original import find_topic
 
 TOPIC = find_topic("rnn")
 MAXIMA = {"rnn_cell": 2.0, "bptt": 5.0, "rnn_question": 2.0}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from pathlib import Path
 
 import nbformat
 import pytest
 
+from course.course import course_in
 from course.grading.classroom.graded import Graded
 from course.grading.course_folder import notebook_path
 from course.grading.demo.made_up_students import Expected, MadeUpStudent, made_up_students
@@ -16,24 +18,22 @@ from course.grading.gradebook.scores import Scores
 from course.grading.intake.check_submission import examine
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
-from course.hidden import find
 from course.judge.verdict import Verdict
+from tests.original import find
 
 from ..lesson import TOPIC
 
 
 @pytest.fixture(scope="module")
 def repository():
-    from course.grading.course_folder import find_root
-
-    return find_root()
+    return course_in(Path(__file__).parents[3])
 
 
 def test_everybody_is_there(repository, tmp_path):
     from course.grading.authoring.source import refresh
 
     refresh(repository, (TOPIC,))
-    solution = nbformat.read(notebook_path(repository, TOPIC), as_version=4)
+    solution = nbformat.read(notebook_path(repository.root, TOPIC), as_version=4)
     release = nbformat.read(render(repository, TOPIC, tmp_path), as_version=4)
     group = made_up_students(TOPIC, solution, release, find)
     names = [pupil.name for pupil in group]
@@ -68,17 +68,17 @@ def test_a_refusal_is_expected_with_its_reason():
 
 
 def test_who_is_to_be_refused_is_refused_for_that_reason(repository, tmp_path):
-    root = make_course(repository, TOPIC, tmp_path)
-    solution = nbformat.read(notebook_path(root, TOPIC), as_version=4)
-    for pupil in make_class(root, TOPIC, solution, {}):
+    course = make_course(repository, TOPIC, tmp_path)
+    solution = nbformat.read(notebook_path(course.root, TOPIC), as_version=4)
+    for pupil in make_class(course, TOPIC, solution, {}):
         with pytest.raises(Problem, match=re.escape(pupil.refused)) if pupil.refused else nullcontext():
-            examine(root / "submitted" / pupil.name / TOPIC.folder, TOPIC.folder)
+            examine(course, course.root / "submitted" / pupil.name / TOPIC.folder, TOPIC.folder)
 
 
 @pytest.mark.slow
 def test_the_demo_runs(tmp_path, capsys):
     from course.grading.demo.run_demo import run as run_demo
 
-    assert run_demo(TOPIC, tmp_path / "demo") == 0
+    assert run_demo(course_in(Path(__file__).parents[3]), TOPIC, tmp_path / "demo") == 0
     said = capsys.readouterr().out
     assert "every verdict as expected" in said and "blank: self_attention_question" not in said

@@ -10,11 +10,13 @@ from typing import Any
 import nbformat
 import pytest
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.execution import corpora_cache
 from course.grading.execution import execute as execution
 from course.grading.self_study import grade_one
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
+from tests.original import ORIGINAL, find_topic
 
 from ..lesson import TOPIC, make_course, solved
 
@@ -106,9 +108,9 @@ def test_it_is_filled_before_the_kernels_of_a_class_or_of_one_notebook_start(
 ) -> None:
     filled: list[Topic] = []
     monkeypatch.setattr(corpora_cache, "fill_cache", filled.append)
-    monkeypatch.setattr("course.grading.kernel_edition.assemble", lambda topics: tmp_path / "edition")
+    monkeypatch.setattr("course.grading.kernel_edition.assemble", lambda outline, topics: tmp_path / "edition")
     root = make_course(tmp_path / "course")
-    Classroom(root, TOPIC).environment()
+    Classroom(course_in(root), TOPIC).environment()
     assert filled == [TOPIC]
 
     def execute(task: bytes) -> bytes:
@@ -118,4 +120,4 @@ def test_it_is_filled_before_the_kernels_of_a_class_or_of_one_notebook_start(
     monkeypatch.setattr(execution, "execute", execute)
     nbformat.write(solved(root), tmp_path / "my.ipynb")
     with pytest.raises(InterruptedError):
-        grade_one.grade_notebook(tmp_path / "my.ipynb")
+        grade_one.grade_notebook(ORIGINAL, tmp_path / "my.ipynb")

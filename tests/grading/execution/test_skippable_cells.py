@@ -17,7 +17,8 @@ from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.execution.skippable_cells import skippable, unsure
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
-from course.syllabus import TOPICS
+from course.syllabus import OURS
+from tests.original import ORIGINAL
 
 ROOT = Path(__file__).parents[3]
 
@@ -294,9 +295,9 @@ def test_where_nobody_can_tell_what_an_own_test_needs_everything_runs(test, why)
     assert unsure("from math import pi\nassert pi > 3") == ""
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_an_own_test_of_an_exercise_has_no_demonstration_run(topic, tmp_path):
-    nb = build(source_path(ROOT, topic), topic)
+    nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     nbformat.write(nb, tmp_path / "nb.ipynb")
     given = plain_sources(tmp_path / "nb.ipynb", 0)
     name = next(item.name for item in topic.items if item.kind == "exercise")
@@ -306,9 +307,9 @@ def test_an_own_test_of_an_exercise_has_no_demonstration_run(topic, tmp_path):
     assert len(skippable(nb, given, {len(nb.cells) - 1})) >= 0.8 * len(before)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_every_notebook_of_the_course_leaves_some_of_its_showing_out(topic, tmp_path):
-    nb = build(source_path(ROOT, topic), topic)
+    nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     path = tmp_path / "nb.ipynb"
     nbformat.write(nb, path)
     given = plain_sources(path, 0)

@@ -11,11 +11,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
-from course.grading.export import feedback
 from course.grading.intake.downloaded import names_by_sender
 from course.grading.intake.platforms import Sender
 from course.grading.intake.senders import read_senders, write_senders
-from course.outline import read_outline
 from tests.commands import output_of
 from tests.grading.lesson import NAME
 from tests.grading.test_ways_in import FIRST, SECOND, packed
@@ -144,11 +142,10 @@ def test_one_sender_of_two_students_gets_nothing(course: Path, capsys: pytest.Ca
     assert "ada, bea, dan, eve" in said
 
 
-def test_moodles_teams(course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moodles_teams(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A member's own number leads to the page. A team's does not, as it may be that of a student there."""
-    toml = course / "outline.toml"
+    toml = course / "course.toml"
     toml.write_text(f"[topics.{NAME}]\n[groups]\nowls = ['ada', 'bea']\njays = ['cy', 'dan']\n", "utf-8")
-    monkeypatch.setattr(feedback, "OUTLINE", read_outline(toml))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         for student, last in (("ada", "Lovelace"), ("bea", "Núñez"), ("cy", "Young")):
             gradebook.update_or_create_student(student, first_name=student.title(), last_name=last)

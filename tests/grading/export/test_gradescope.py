@@ -19,9 +19,9 @@ import nbformat
 import pytest
 
 import course
+from course.course import course_in
 from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
-from course.grading.export import gradescope
 from course.grading.export.autograder import gradescope_results, hand_in
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
@@ -29,8 +29,7 @@ from course.grading.kernel_edition import ANSWER_KEYS, answer_key
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
 from course.judge.verdict import CaseResult, Verdict
-from course.outline import read_outline
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
 
@@ -73,13 +72,11 @@ def validate(results: dict[str, Any]) -> None:
         assert 0 <= test["score"] <= test["max_score"]
 
 
-def test_nothing_of_single_students_goes_along(
-    graded_class: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outline = tmp_path / "course.toml"
-    outline.write_text(f'[topics.{NAME}]\n[extensions]\nada = {{ "{NAME}" = "2 days" }}\n', "utf-8")
-    monkeypatch.setattr(gradescope, "OUTLINE", read_outline(outline))
-    with zipfile.ZipFile(write_autograder(graded_class, TOPIC, tmp_path / "autograder.zip")) as archive:
+def test_nothing_of_single_students_goes_along(graded_class: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(graded_class, tmp_path / "class")
+    extensions = f'[extensions]\nada = {{ "{NAME}" = "2 days" }}\n'
+    (root / "course.toml").write_text(f"[topics.{NAME}]\n{extensions}", "utf-8")
+    with zipfile.ZipFile(write_autograder(course_in(root), TOPIC, tmp_path / "autograder.zip")) as archive:
         (carried,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/course.toml")]
     assert NAME in carried and "ada" not in carried
 
@@ -88,7 +85,7 @@ def test_nothing_of_single_students_goes_along(
 def autograder(graded_class: Path, tmp_path_factory) -> Path:
     """A folder like Gradescope's /autograder after `setup.sh`, which makes an environment and the answer keys."""
     root = tmp_path_factory.mktemp("gradescope") / "autograder"
-    path = write_autograder(graded_class, TOPIC, root.parent / "autograder.zip")
+    path = write_autograder(course_in(graded_class), TOPIC, root.parent / "autograder.zip")
     with zipfile.ZipFile(path) as archive:
         archive.extractall(root / "source")
         modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
@@ -96,7 +93,7 @@ def autograder(graded_class: Path, tmp_path_factory) -> Path:
     shutil.copy(root / "source" / "run_autograder", root)
     keys = root / "source" / ".cache" / ANSWER_KEYS
     keys.mkdir(parents=True)
-    for topic in TOPICS:
+    for topic in OURS:
         shutil.copy(answer_key(topic, PACKAGE), keys)
     python = root / "source" / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
@@ -202,7 +199,7 @@ def test_results_are_in_the_encoding_of_json_whatever_the_system_writes(handed_i
 
 
 def test_the_zip_holds_no_student(graded_class, tmp_path):
-    path = write_autograder(graded_class, TOPIC, tmp_path / "autograder.zip")
+    path = write_autograder(course_in(graded_class), TOPIC, tmp_path / "autograder.zip")
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         book = archive.read("class/gradebook.db")
@@ -220,7 +217,7 @@ def test_a_zip_that_cannot_be_made_leaves_the_last_one(graded_class, tmp_path, m
     path.write_bytes(b"the last one")
     monkeypatch.setattr("course.grading.export.gradescope.requirements", fail)
     with pytest.raises(Problem, match="no requirements"):
-        write_autograder(graded_class, TOPIC, path)
+        write_autograder(course_in(graded_class), TOPIC, path)
     assert path.read_bytes() == b"the last one" and list(tmp_path.iterdir()) == [path]
 
 
@@ -298,14 +295,16 @@ def test_hidden_cases_are_counted_and_not_told():
     cases = (
         CaseResult("a public one", False, True, message="2 was expected"),
         CaseResult("the secret one", False, False, message="at [3, 1] it is 17", got="17"),
-        CaseResult("a secret edge", False, False, message="passes, but earns nothing", held_back="together"),
+        CaseResult("a secret edge", False, False, held_back="together", needs="a public one"),
+        CaseResult("a known edge", False, True, held_back="together", needs="the secret one"),
     )
     verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
     graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
     (test,) = gradescope_results(TOPIC, graded, "after_due_date")["tests"]
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
-    assert "1 of 3 checks passes, but it earns points only" in test["output"]
+    assert "None of 4 checks earns points. 'a known edge' and 1 other pass, but" in test["output"]
+    assert "only once 'a public one' and 1 other pass." in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
 
 

@@ -15,9 +15,9 @@ from course.grading.export.moodle import most_points, write_moodle
 from course.grading.gradebook.grades import Grade, Grades, StudentGrades, read_grades
 from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
-from course.syllabus import find_topic
 from tests.commands import output_of
 from tests.grading.lesson import NAME, TOPIC, make_course
+from tests.original import find_topic
 
 RNN = find_topic("rnn")
 CLASS = Grades(

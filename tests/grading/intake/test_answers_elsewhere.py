@@ -10,6 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
@@ -115,7 +116,7 @@ def graded(root: Path) -> dict[str, Graded]:
     """
     from course.grading.release.make_release import render
 
-    given = nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    given = nbformat.read(render(course_in(root), TOPIC, root / "given"), as_version=4)
     assert "> Given to this class." in [cell.source for cell in given.cells]
     given.cells.insert(given.cells.index(find(given, QUESTION)) + 1, new_markdown_cell("What the release makes of it."))
     released = root / "assignments" / NAME / f"{NAME}.ipynb"
@@ -128,7 +129,7 @@ def graded(root: Path) -> dict[str, Graded]:
         nb = deepcopy(given)
         find(nb, QUESTION).source = find(nb, QUESTION).source + "\n \n" if text is None else text
         hand_in(root, student, nb, *MORE.get(student, ()))
-    return {work.student: work for work in grade_class(Classroom(root, TOPIC, {"timeout": 20}), workers=2)}
+    return {work.student: work for work in grade_class(Classroom(course_in(root), TOPIC, {"timeout": 20}), workers=2)}
 
 
 EMPTIED = {"dan": "", "eve": " \n\n", "fay": None, "gus": "", "hal": ""}
@@ -173,7 +174,7 @@ def test_an_answer_in_a_cell_of_its_own_waits_for_a_person(root: Path, graded: d
         assert book.find_comment(QUESTION, NAME, NAME, "ada").auto_comment in note, "and says where to look"
         assert not book.find_grade(QUESTION, NAME, NAME, "bob").needs_manual_grade
         assert book.find_comment(QUESTION, NAME, NAME, "bob").auto_comment == "No response."
-    (row,) = [work for work in findings.collect(Classroom(root, TOPIC)).graded if work.student == "ada"]
+    (row,) = [work for work in findings.collect(Classroom(course_in(root), TOPIC)).graded if work.student == "ada"]
     assert row.notes == (note,), "the report says it, too"
 
 

@@ -17,6 +17,7 @@ from course.grading.intake.check_submission import ends_kernel, examine
 from course.grading.intake.untrusted import MOST_FILES, refuse_name, remove
 from course.grading.nbgrader_bridge.patches import read_odd_timestamps
 from course.grading.problem import Problem
+from tests.original import ORIGINAL
 
 NAME = "03_rnn"
 
@@ -38,14 +39,14 @@ def hand_in(folder: Path, text: str | bytes, name: str = f"{NAME}.ipynb") -> Pat
 
 def complaint(folder: Path) -> str:
     with pytest.raises(Problem) as caught:
-        examine(folder, NAME)
+        examine(ORIGINAL, folder, NAME)
     sentence = str(caught.value)
     assert "\n" not in sentence and len(sentence) < 200
     return sentence
 
 
 def test_a_sound_notebook_gets_no_complaint(tmp_path):
-    assert examine(hand_in(tmp_path, notebook()), NAME) == []
+    assert examine(ORIGINAL, hand_in(tmp_path, notebook()), NAME) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_notebook_with_another_ending_is_to_be_renamed(tmp_path, name):
 def test_the_notebook_of_another_topic(tmp_path):
     name = "06_self_attention"
     with pytest.raises(Problem, match=r"06_self_attention\.ipynb is the notebook of 03_rnn"):
-        examine(hand_in(tmp_path, notebook(), f"{name}.ipynb"), name)
+        examine(ORIGINAL, hand_in(tmp_path, notebook(), f"{name}.ipynb"), name)
 
 
 def test_a_missing_notebook(tmp_path):
@@ -176,7 +177,7 @@ def test_a_name_that_cannot_be_written(tmp_path, name):
 
 def test_names_of_every_language(tmp_path):
     (hand_in(tmp_path, notebook()) / "Bildschirmfoto 1\u202f00 –  ää 図.png").touch()
-    assert examine(tmp_path, NAME) == []
+    assert examine(ORIGINAL, tmp_path, NAME) == []
 
 
 def test_folders_in_folders_and_files_without_end(tmp_path):
@@ -256,7 +257,7 @@ def test_a_timestamp_that_would_be_misread(tmp_path, stamp, says):
 def test_timestamps_as_people_and_platforms_write_them(tmp_path, stamp):
     hand_in(tmp_path, stamp, "timestamp.txt")
     hand_in(tmp_path, notebook())
-    assert examine(tmp_path, NAME) == []
+    assert examine(ORIGINAL, tmp_path, NAME) == []
 
 
 @pytest.mark.parametrize(
@@ -273,7 +274,7 @@ def test_a_timestamp_as_editors_and_people_write_it_is_the_right_time(tmp_path, 
     """The same for the summary, for nbgrader's own autograding and for formgrader."""
     work = hand_in(tmp_path / "submitted" / "ada" / NAME, notebook())
     (work / "timestamp.txt").write_bytes(text.encode(encoding))
-    assert examine(work, NAME) == [] and arrival(work) == datetime(2027, 1, 31, 22, 40)
+    assert examine(ORIGINAL, work, NAME) == [] and arrival(work) == datetime(2027, 1, 31, 22, 40)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CourseDirectory, "get_existing_timestamp", CourseDirectory.get_existing_timestamp)
         patch.setattr(NbGraderAPI, "get_submitted_timestamp", NbGraderAPI.get_submitted_timestamp)
@@ -296,7 +297,7 @@ def test_a_timestamp_that_is_none(tmp_path):
 def test_what_the_finder_left_in_a_folder_costs_nobody_their_work(tmp_path):
     for name in ("Icon\r", "._Icon\r", f"._{NAME}.ipynb", "Thumbs.db"):
         hand_in(hand_in(tmp_path, notebook()), "", name)
-    assert examine(tmp_path, NAME) == []
+    assert examine(ORIGINAL, tmp_path, NAME) == []
     (tmp_path / f"{NAME}.ipynb").unlink()
     assert complaint(tmp_path) == f"{NAME}.ipynb is missing, because the folder is empty. The notebook is needed"
 
@@ -311,30 +312,30 @@ def test_names_that_would_write_on_the_terminal_are_shown_as_they_are(tmp_path):
     (cell,) = document["cells"]
     cell["metadata"]["nbgrader"]["grade_id"] = "a\x1b[2J\n300 of 300 graded"
     document["cells"] = [cell, {**cell, "id": "b"}]
-    (note,) = examine(hand_in(tmp_path, json.dumps(document)), NAME)
+    (note,) = examine(ORIGINAL, hand_in(tmp_path, json.dumps(document)), NAME)
     assert note.isprintable() and r"a\x1b[2J\n300 of" in note
 
 
 def test_cells_without_ids_are_noted_and_graded(tmp_path):
     document = json.loads(notebook())
     del document["cells"][0]["id"]
-    assert examine(hand_in(tmp_path, json.dumps(document)), NAME) == ["cells had no ids and got new ones"]
+    assert examine(ORIGINAL, hand_in(tmp_path, json.dumps(document)), NAME) == ["cells had no ids and got new ones"]
 
 
 def test_an_older_notebook_needs_no_ids(tmp_path):
     document = json.loads(notebook(nbformat_minor=4))
     del document["cells"][0]["id"]
-    assert examine(hand_in(tmp_path, json.dumps(document)), NAME) == []
+    assert examine(ORIGINAL, hand_in(tmp_path, json.dumps(document)), NAME) == []
 
 
 def test_copies_and_lost_marks_are_noted(tmp_path):
     cells = json.loads(notebook())["cells"]
     assert (
         "the last copy of each is graded: rnn_cell (cell 2)"
-        in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
+        in examine(ORIGINAL, hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
     )
     del cells[0]["metadata"]["nbgrader"]
-    assert "lost nbgrader's metadata" in examine(hand_in(tmp_path, notebook(cells=cells)), NAME)[0]
+    assert "lost nbgrader's metadata" in examine(ORIGINAL, hand_in(tmp_path, notebook(cells=cells)), NAME)[0]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from course.course import course_in
 from course.grading.cells import grade_id
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
 from course.grading.intake.copied_cells import choose_by_marks, notes_on_copies
@@ -34,7 +35,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def given(root: Path) -> NotebookNode:
     """The lesson as it is given out, with nbgrader's checksums."""
-    return nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    return nbformat.read(render(course_in(root), TOPIC, root / "given"), as_version=4)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
@@ -158,20 +159,20 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = source.read_text().replace("# %% [markdown]\n# ## Softmax\n", LOCKED.lstrip(), 1)
     assert GIVEN in text
     source.write_text(text)
-    register(root, TOPIC)
+    register(course_in(root), TOPIC)
     return root
 
 
 @pytest.fixture(scope="module")
 def given(root: Path) -> NotebookNode:
-    return nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    return nbformat.read(render(course_in(root), TOPIC, root / "given"), as_version=4)
 
 
 @pytest.fixture(scope="module")
 def graded(root: Path, given: NotebookNode) -> dict[str, Graded]:
     for student, edits in CLASS.items():
         hand_in(root, student, deepcopy(given), *edits)
-    return {work.student: work for work in grade_class(Classroom(root, TOPIC, {"timeout": 20}), workers=2)}
+    return {work.student: work for work in grade_class(Classroom(course_in(root), TOPIC, {"timeout": 20}), workers=2)}
 
 
 def points(work: Graded) -> dict[str, float | None]:
@@ -305,7 +306,7 @@ def test_points_given_by_hand_stay_with_the_same_work(
     graded: dict[str, Graded], root: Path, given: NotebookNode
 ) -> None:
     """Versions before this one saved nothing of a locked cell, and hashed the work without it."""
-    classroom = Classroom(root, TOPIC, {"timeout": 20})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 20})
     tasks = {name: make_task(classroom, name, classroom.submitted(name)) for name in ("plain", "answer", "helper")}
     hand_in(root, "stub", deepcopy(given), answers(OTHERS))
     before = make_task(classroom, "stub", classroom.submitted("stub"))

@@ -11,9 +11,9 @@ import pytest
 
 from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.submit import manifest
-from course.syllabus import TOPICS
+from course.syllabus import OURS
 
-TOPIC = TOPICS[0]
+TOPIC = OURS[0]
 WHEN = datetime(2026, 3, 5, 7, 9, 1, tzinfo=UTC)
 
 

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from course.course import course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.course_folder import notebook_path
@@ -124,7 +125,7 @@ def root(tmp_path_factory) -> Path:
     (root / "solutions").mkdir(parents=True)
     (root / "solutions" / f"{NAME}.py").write_text(LESSON)
     shutil.copy(Path(__file__).parents[3] / "nbgrader_config.py", root)
-    register(root, TOPIC)
+    register(course_in(root), TOPIC)
     for student, data in odd_files(json.loads(notebook_path(root, TOPIC).read_bytes())).items():
         folder = root / "submitted" / student / NAME
         folder.mkdir(parents=True)
@@ -134,7 +135,7 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def graded(root):
-    return {work.student: work for work in grade_class(Classroom(root, TOPIC), workers=2)}
+    return {work.student: work for work in grade_class(Classroom(course_in(root), TOPIC), workers=2)}
 
 
 def test_no_oddity_costs_a_point(graded):

@@ -11,6 +11,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from course.course import course_in
 from course.grading.authoring.source import build
 from course.grading.cells import grade_id, notebook_bytes, read_notebook
 from course.grading.classroom.classroom import Classroom
@@ -27,6 +28,7 @@ from course.grading.intake.submit import gaps
 from course.grading.release.make_release import render
 from course.grading.self_study.grade_one import Marked, mark_exercises
 from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL
 
 from ..lesson import NAME, TOPIC, answers, before, find, hand_in, make_course
 from .test_locked_cells import ALL, FULL, HELPER, OTHERS, SOFTMAX, USING_A_HELPER, points
@@ -124,7 +126,7 @@ def test_our_own_notebooks_stay_as_they_are(topic: Topic) -> None:
     """Blank as they are given out, and solved."""
     source = REPOSITORY / "solutions" / f"{topic.folder}.py"
     assert find_late(nbformat.read(REPOSITORY / released_at(topic), as_version=4).cells) == []
-    assert find_late(build(source, topic).cells) == []
+    assert find_late(build(ORIGINAL, source, topic).cells) == []
 
 
 # -- a class -----------------------------------------------------------------------------------------------------------
@@ -174,14 +176,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def given(root: Path) -> NotebookNode:
-    return nbformat.read(render(root, TOPIC, root / "given"), as_version=4)
+    return nbformat.read(render(course_in(root), TOPIC, root / "given"), as_version=4)
 
 
 @pytest.fixture(scope="module")
 def graded(root: Path, given: NotebookNode) -> dict[str, Graded]:
     for student, edits in CLASS.items():
         hand_in(root, student, deepcopy(given), *edits)
-    return {work.student: work for work in grade_class(Classroom(root, TOPIC, {"timeout": 20}), workers=2)}
+    return {work.student: work for work in grade_class(Classroom(course_in(root), TOPIC, {"timeout": 20}), workers=2)}
 
 
 @pytest.mark.parametrize("student", CLASS)
@@ -227,7 +229,7 @@ def test_the_page_of_feedback_names_it(graded: dict[str, Graded], root: Path) ->
 
 def test_the_work_is_the_same_as_before_cells_were_put_in_order(graded: dict[str, Graded], root: Path) -> None:
     """Points that were given by hand before stay."""
-    classroom = Classroom(root, TOPIC, {"timeout": 20})
+    classroom = Classroom(course_in(root), TOPIC, {"timeout": 20})
     task = make_task(classroom, "at the end", classroom.submitted("at the end"))
     nb = read_notebook(task.notebook)
     own, added = as_handed_in(nb.cells)

@@ -16,6 +16,7 @@ from course import cli
 from course.grading.export.autograder import hand_in
 from course.grading.intake.check_submission import examine
 from course.grading.nbgrader_bridge.feedback_page import SubmissionNotes
+from tests.original import ORIGINAL
 
 from ..lesson import NAME, TOPIC, answers, release_path
 
@@ -54,7 +55,7 @@ def write(path: Path, nb: NotebookNode, answered: dict[str, str] | None = None) 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_notebook_with_the_work_is_named(name: str, folder: Path, given: NotebookNode) -> None:
     write(folder / name, given, SOFTMAX)
-    (note,) = examine(folder, NAME)
+    (note,) = examine(ORIGINAL, folder, NAME)
     assert f"none of its answers was changed, but {name} holds changed answers" in note
     assert note.endswith(f"If that is the submission, rename it to {NAME}.ipynb")
 
@@ -62,9 +63,9 @@ def test_the_notebook_with_the_work_is_named(name: str, folder: Path, given: Not
 def test_other_answers_beside_answered_work_are_told_quietly(folder: Path, given: NotebookNode) -> None:
     write(folder / f"{NAME}.ipynb", given, SOFTMAX)
     write(folder / "backup.ipynb", given, SOFTMAX)
-    assert examine(folder, NAME) == [], "the same answers"
+    assert examine(ORIGINAL, folder, NAME) == [], "the same answers"
     write(folder / "older.ipynb", given, {"softmax": "def softmax(x, dim):\n    return x"})
-    assert examine(folder, NAME) == [f"{NAME}.ipynb is graded, but older.ipynb beside it holds other answers"]
+    assert examine(ORIGINAL, folder, NAME) == [f"{NAME}.ipynb is graded, but older.ipynb beside it holds other answers"]
 
 
 def test_nothing_is_said_of_what_is_no_work(folder: Path, given: NotebookNode) -> None:
@@ -76,14 +77,14 @@ def test_nothing_is_said_of_what_is_no_work(folder: Path, given: NotebookNode) -
     for name, text in (("cut.ipynb", '{"cells": ['), ("odd.ipynb", '{"cells": [1, {"metadata": 3}]}')):
         (folder / name).write_text(text)
     (folder / "list.ipynb").write_text(json.dumps({"cells": {}}))
-    assert examine(folder, NAME) == []
+    assert examine(ORIGINAL, folder, NAME) == []
 
 
 def test_gradescope_and_feedback_name_it_too(folder: Path, given: NotebookNode, tmp_path: Path) -> None:
     write(folder / f"{NAME}_final_*v2*.ipynb", given, SOFTMAX)
     place = tmp_path / "submitted" / "ada" / NAME
     assert hand_in(folder, place, TOPIC) == []
-    (note,) = examine(place, NAME)
+    (note,) = examine(ORIGINAL, place, NAME)
     assert "_final_*v2*.ipynb holds" in note
     page = deepcopy(given)
     about = {"student": "ada", "assignment": NAME, "notebook": NAME}

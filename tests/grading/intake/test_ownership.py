@@ -10,7 +10,7 @@ import pytest
 from course.grading.intake.manifest import Manifest
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Sender
-from course.grading.intake.submit import ARCHIVE, archive_head
+from course.grading.intake.submit import archive_head, archive_pattern
 from tests.grading.lesson import NAME
 
 EARLY, LATE = "20270131T230029Z", "20270201T080000Z"
@@ -127,7 +127,9 @@ def test_the_name_is_read_back(name: str) -> None:
     """Whatever digits and dates a platform writes before it."""
     said = re.fullmatch(archive_head([NAME, "01_markov_ngrams"]), name)
     assert said and (said["topic"], said["student_id"], said["timestamp"]) == (NAME, "ada-l", EARLY)
-    found = re.match(ARCHIVE, f"/course/downloaded/{NAME}/extracted/{name}/checkpoints/a_task.safetensors")
+    found = re.match(
+        archive_pattern([NAME]), f"/course/downloaded/{NAME}/extracted/{name}/checkpoints/a_task.safetensors"
+    )
     assert found and found["student_id"] == "ada-l" and found["file_id"] == "checkpoints/a_task.safetensors"
 
 

@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import cli
+from course.course import course_in
 from course.grading.cells import STUBS
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
@@ -30,7 +31,7 @@ from course.grading.kernel_edition import assemble
 from course.grading.problem import Problem
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
-from course.syllabus import Budget, Item, Topic
+from course.syllabus import OURS, Budget, Item, Topic
 from tests.commands import output_of
 from tests.grading.lesson import NAME, TOPIC, answers, copied, deleted, first, make_course, release_path, solved
 
@@ -264,7 +265,7 @@ def test_bad_input(arguments: list[str], says: str, work: Path, capsys: pytest.C
 
 
 def test_the_student_edition_submits(work: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(assemble()), "LOGNAME": "ada"}
+    environment = {**os.environ, "PYTHONPATH": str(assemble("", OURS)), "LOGNAME": "ada"}
     ran = subprocess.run(
         [sys.executable, "-m", "course", "submit", "6"],
         cwd=work.parent,
@@ -322,7 +323,7 @@ def test_what_is_unpacked_is_graded(course: Path, tmp_path: Path, capsys: pytest
     assert not (course / "submitted" / "ada" / NAME / "helper.py").exists(), "her notebook does not need it"
     when = re.search(r"-(\d{4})(\d\d)(\d\d)T", collected.name)
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
-    graded = {work.student: work for work in grade_class(Classroom(course, TOPIC), workers=1)}
+    graded = {work.student: work for work in grade_class(Classroom(course_in(course), TOPIC), workers=1)}
     kinds = {student: {n: v.kind for n, v in work.verdicts.items()} for student, work in graded.items()}
     assert kinds["ada"]["softmax"] == kinds["ada"]["crossover_length"] == "passed"
     assert (course / "autograded" / "bo-b.2" / NAME / "tables" / "rows.csv.zip").is_file()

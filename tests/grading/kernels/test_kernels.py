@@ -570,7 +570,7 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         for canary in (Path(f"{root}{name}") for name in names):
             canary.parent.mkdir(parents=True, exist_ok=True)
             canary.write_text("canary")
-        shutil.copytree(assemble(()), f"{root}/cache/editions/{assemble(()).name}")  # else it is made anew
+        shutil.copytree(edition := assemble("", ()), f"{root}/cache/editions/{edition.name}")  # else it is made anew
         monkeypatch.chdir(root)
         monkeypatch.setenv("COURSE_CACHE", f"{root}/cache")
         execution.assembled.cache_clear()

@@ -14,10 +14,12 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from course.course import course_in
 from course.grading.cells import SOLUTION_SUFFIX
 from course.grading.course_folder import notebook_path, release_path
 from course.grading.release.make_release import register
-from course.syllabus import Topic, find_topic
+from course.syllabus import Topic
+from tests.original import find_topic
 
 TOPIC: Topic = find_topic("self_attention")
 NAME = TOPIC.folder
@@ -41,7 +43,7 @@ def _made() -> Path:
     (root / "solutions").mkdir()
     shutil.copy(_HERE / f"{NAME}.py", root / "solutions")
     shutil.copy(_REPOSITORY / "nbgrader_config.py", root)
-    register(root, TOPIC)
+    register(course_in(root), TOPIC)
     return root
 
 

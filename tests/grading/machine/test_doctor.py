@@ -13,6 +13,7 @@ from course import cli
 from course.grading.kernel_edition import assemble
 from course.grading.machine import doctor
 from course.grading.machine.finding import Finding
+from course.syllabus import OURS
 
 
 def test_this_machine_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,7 +31,7 @@ def test_it_does_not_import_torch_into_its_own_process() -> None:
 
 
 def test_the_student_edition_has_a_doctor_too(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(assemble())}
+    environment = {**os.environ, "PYTHONPATH": str(assemble("", OURS))}
     ran = subprocess.run(
         [sys.executable, "-m", "course", "doctor"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

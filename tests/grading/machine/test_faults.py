@@ -17,6 +17,7 @@ from filelock import FileLock
 from sqlalchemy.exc import OperationalError
 
 from course import cli
+from course.course import Course, course_in
 from course.grading.cells import notebook_bytes
 from course.grading.classroom import choose, saver
 from course.grading.classroom.classroom import Classroom
@@ -99,7 +100,7 @@ def test_who_does_not_say_which_disk_is_full_has_it_looked_for(monkeypatch, tmp_
 def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
     """A class of two that was graded, and what became of it as nothing happened."""
     root = make_class(tmp_path_factory.mktemp("undisturbed") / "class", 2)
-    return root, plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=1))
+    return root, plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1))
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def graded(undisturbed, tmp_path) -> Path:
 
 
 def grade(root: Path, **options) -> dict[str, object]:
-    return plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=1, **options))
+    return plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), workers=1, **options))
 
 
 def test_a_gradebook_that_fails_amid_a_class_ends_it_and_costs_nobody_anything(graded, undisturbed, monkeypatch):
@@ -150,7 +151,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
             with pytest.raises(Fault, match="no space is left"):
                 grade(graded)
         else:
-            one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
+            one, other = grade_class(Classroom(course_in(graded), TOPIC, SETTINGS), workers=1)
             place = graded / "autograded" / "s00" / TOPIC.folder / "notebook.ipynb"
             assert one.reason.startswith(f"{place} may not be") and not one.complete
             assert plain([other])["s01"] == undisturbed[1]["s01"]
@@ -172,14 +173,14 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
 def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, undisturbed, monkeypatch):
     look = choose.examine
 
-    def stumble(folder: Path, *rest: object) -> list[str]:
+    def stumble(course: Course, folder: Path, *rest: str) -> list[str]:
         if folder.parent.name == "s00":
             raise UnboundLocalError("cannot access local variable 'newcell'")
-        return look(folder, *rest)
+        return look(course, folder, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(choose, "examine", stumble)
-        one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
+        one, other = grade_class(Classroom(course_in(graded), TOPIC, SETTINGS), workers=1)
     told = "it cannot be examined (cannot access local variable 'newcell'). Its earlier grading stays"
     assert one.reason == told and plain([other])["s01"] == undisturbed[1]["s01"]
     assert grade(graded) == undisturbed[1]
@@ -295,7 +296,7 @@ def test_where_no_worker_can_begin_nothing_of_its_is_left(monkeypatch, tmp_path)
 def test_nbgraders_own_autograding_waits_its_turn(graded, undisturbed):
     lock = FileLock(graded / ".course" / "locks" / f"{TOPIC.folder}.lock")
     with lock:
-        assert "being graded by another process" in save(Classroom(graded, TOPIC, SETTINGS), "s00")
+        assert "being graded by another process" in save(Classroom(course_in(graded), TOPIC, SETTINGS), "s00")
     assert grade(graded) == undisturbed[1]
 
 
@@ -305,7 +306,7 @@ def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, mon
 
     from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
 
-    classroom = Classroom(graded, TOPIC, SETTINGS)
+    classroom = Classroom(course_in(graded), TOPIC, SETTINGS)
     monkeypatch.setattr(SaveVerdicts, "decide", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
     with quiet() as said, pytest.raises(NbGraderException):
         converter = Autograde(coursedir=classroom.coursedir("s00"), config=classroom.config)
@@ -317,7 +318,7 @@ def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, mon
 def test_a_table_that_could_not_be_written_whole_leaves_the_one_there_was(graded, monkeypatch):
     from nbgrader.plugins import CsvExportPlugin
 
-    table, _ = export_grades(graded, "csv", [TOPIC])
+    table, _ = export_grades(course_in(graded), "csv", [TOPIC])
     before = table.read_text()
 
     def fail(self, gradebook) -> None:
@@ -326,7 +327,7 @@ def test_a_table_that_could_not_be_written_whole_leaves_the_one_there_was(graded
 
     monkeypatch.setattr(CsvExportPlugin, "export", fail)
     with pytest.raises(Problem, match=r"csv\.csv cannot be written: No space left"):
-        export_grades(graded, "csv", [TOPIC])
+        export_grades(course_in(graded), "csv", [TOPIC])
     assert table.read_text() == before and os.listdir(table.parent) == [table.name]  # noqa: PTH208
 
 
@@ -342,7 +343,7 @@ def test_archives_are_not_blamed_for_a_disk_that_is_full(tmp_path, monkeypatch):
 
 def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(graded, undisturbed, capsys):
     def run() -> str:
-        grade_topic(graded, TOPIC, workers=1, settings=SETTINGS)
+        grade_topic(course_in(graded), TOPIC, workers=1, settings=SETTINGS)
         return capsys.readouterr().out
 
     assert "comments by hand are lost" not in run()
@@ -357,6 +358,6 @@ def test_a_students_folder_that_may_not_be_read_is_not_passed_over(graded, undis
     locked, access, found = graded / "submitted" / "s01", os.access, HandedIn.handed_in
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and access(path, mode))
     monkeypatch.setattr(HandedIn, "handed_in", lambda self: {"s00": found(self)["s00"]})
-    one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
+    one, other = grade_class(Classroom(course_in(graded), TOPIC, SETTINGS), workers=1)
     assert plain([one])["s00"] == undisturbed[1]["s00"]
     assert other.student == "s01" and "s01 may not be read by you" in other.reason and not other.complete

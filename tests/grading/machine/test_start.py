@@ -12,11 +12,11 @@ import pytest
 
 from course import cli
 from course.grading.machine import start
-from course.outline import Outline
-from course.syllabus import TOPICS
+from course.syllabus import OURS
+from tests.original import ORIGINAL
 
 ROOT = Path(__file__).parents[3]
-NOTEBOOKS = {f"{topic.folder}/{topic.folder}.ipynb" for topic in TOPICS}
+NOTEBOOKS = {f"{topic.folder}/{topic.folder}.ipynb" for topic in OURS}
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_it_copies_every_notebook_and_opens_the_map(
     assert cli.main(["start", str(folder)]) == 3, "JupyterLab's own status"
     assert files(folder) == {*NOTEBOOKS, "index.ipynb", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
     assert (folder / "index.ipynb").read_bytes() == (ROOT / "assignments" / "index.ipynb").read_bytes()
-    assert f"{len(TOPICS)} new notebooks in {folder}" in capsys.readouterr().out
+    assert f"{len(OURS)} new notebooks in {folder}" in capsys.readouterr().out
     (command, where), *others = lab
     assert not others and where == folder
     assert command == [sys.executable, "-m", "jupyterlab", "--LabApp.default_url=/lab/tree/index.ipynb"]
@@ -53,13 +53,13 @@ def test_a_second_time_it_keeps_what_was_done_and_adds_what_is_missing(
     tmp_path: Path, lab: list[tuple[list[str], Path]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["start", str(tmp_path), "--copy-only"]) == 0
-    done, missing = (tmp_path / topic.folder / f"{topic.folder}.ipynb" for topic in TOPICS[:2])
+    done, missing = (tmp_path / topic.folder / f"{topic.folder}.ipynb" for topic in OURS[:2])
     done.write_text("my work")
     missing.unlink()
     capsys.readouterr()
     assert cli.main(["start", str(tmp_path), "--no-browser"]) == 3
     assert done.read_text() == "my work" and missing.is_file()
-    assert f"1 new notebook, and {len(TOPICS) - 1} notebooks that you had" in capsys.readouterr().out
+    assert f"1 new notebook, and {len(OURS) - 1} notebooks that you had" in capsys.readouterr().out
     assert [command[-1] for command, _ in lab] == ["--no-browser"]
 
 
@@ -69,7 +69,7 @@ def test_what_lies_beside_the_notebooks_is_not_copied(tmp_path: Path, monkeypatc
         (package / "notebooks" / name).parent.mkdir(parents=True, exist_ok=True)
         (package / "notebooks" / name).touch()
     monkeypatch.setattr(start.course, "__file__", str(package / "__init__.py"))
-    assert start.copy_notebooks(tmp_path / "mine") == (1, 0)
+    assert start.copy_notebooks(ORIGINAL, tmp_path / "mine") == (1, 0)
     assert files(tmp_path / "mine") == {"index.ipynb", "03_rnn/03_rnn.ipynb"}
 
 
@@ -97,7 +97,9 @@ def test_a_file_is_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_class_has_notebooks_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(start, "OUTLINE", Outline(tmp_path / "course.toml"))
+    for name, text in (("course.toml", "[topics.03_rnn]\n"), ("nbgrader_config.py", "")):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
     assert "belongs to a class. Open the notebooks that you were given" in refused(tmp_path / "mine", capsys)
     assert not (tmp_path / "mine").exists()
 

@@ -12,8 +12,7 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from course.grading.nbgrader_bridge import extensions, late_penalty
-from course.outline import Outline, read_outline
+from course.grading.nbgrader_bridge import late_penalty
 
 TOPIC = "03_rnn"
 DUE, CAME = datetime(2027, 1, 31), datetime(2027, 2, 2, 12)  # two and a half days late
@@ -34,16 +33,14 @@ def gradebook(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def penalty(gradebook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def penalty(gradebook: Any, tmp_path: Path) -> Any:
     """What Ada loses under a `course.toml` with these lines, at 10 % a day."""
 
     def penalty(lines: str = "", rules: str = "") -> float | None:
         late = f"[late]\npercent_per_day = 10\n{rules}\n"
         (tmp_path / "course.toml").write_text(f"{lines}\n{late}[topics.{TOPIC}]\n", "utf-8")
-        outline: Outline = read_outline(tmp_path / "course.toml")
-        monkeypatch.setattr(extensions, "OUTLINE", outline)
-        monkeypatch.setattr(late_penalty, "OUTLINE", outline)
         config = Config()
+        config.CourseDirectory.root = str(tmp_path)
         config.KeepLatePenalties.plugin_class = late_penalty.LatePolicy
         step = late_penalty.KeepLatePenalties(config=config)
         assert step.has_rule()

@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 
+from course.course import course_in
 from course.grading.cells import METADATA, checks_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.make_task import make_task
@@ -26,6 +27,7 @@ from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_tran
 from course.grading.nbgrader_bridge.sanitise import RestoreCells, RestoreKernelspec
 from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
 from course.judge import Verdict
+from tests.original import ORIGINAL
 
 from ..lesson import NAME, TOPIC, find, hand_in, make_course, solved
 
@@ -144,7 +146,7 @@ def class_of_two(tmp_path) -> Path:
 def test_all_scores_at_once_are_the_scores_one_by_one(class_of_two):
     nb = scored(solved(class_of_two), {"softmax": "1.5", "attention_cost": "0.0"})
     nb.metadata[METADATA] = {
-        "verdicts": {name: Verdict(name, "partial", 0.0, 1.0).to_dict() for name in checks_in(nb).values()}
+        "verdicts": {name: Verdict(name, "partial", 0.0, 1.0).to_dict() for name in checks_in(ORIGINAL, nb).values()}
     }
     for student, step in zip(EVERYBODY, (SaveAutoGrades, SaveVerdicts)):
         step().preprocess(deepcopy(nb), about(class_of_two, student))
@@ -219,7 +221,7 @@ def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_t
 
     monkeypatch.setattr(KeepLatePenalties, "preprocess", stop)
     with pytest.raises(KeyboardInterrupt):
-        save(Classroom(class_of_two, TOPIC, {"secret": "one"}), "ada")
+        save(Classroom(course_in(class_of_two), TOPIC, {"secret": "one"}), "ada")
     assert saved(class_of_two, "ada") == before
 
 
@@ -241,7 +243,7 @@ def test_a_notebook_sanitised_before_is_saved_as_one_nbgrader_sanitises(tmp_path
     monkeypatch.setattr(steps, "execute", execute)
     files = []
     for known in (False, True):
-        classroom = Classroom(root, TOPIC, {"secret": "one"})
+        classroom = Classroom(course_in(root), TOPIC, {"secret": "one"})
         task = make_task(classroom, "ada", classroom.handed_in.submissions()["ada"])
         if not known:
             classroom.sanitized.clear()

@@ -8,11 +8,12 @@ from typing import get_args
 
 import pytest
 
+from course.course import Course, course_in
 from course.grading.release import assistants, handout, new_course
 from course.grading.release.assistants import AGREEMENT, HIDDEN_POINTERS, OURS, POINTERS, TEXTS, write_agreement
 from course.outline import Assistants, read_outline
-from course.syllabus import find_topic
 from tests.commands import output_of, run
+from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(__file__).parents[3]
 every_choice = pytest.mark.parametrize("choice", get_args(Assistants))
@@ -20,16 +21,14 @@ OWN = "# Ask the tutors in room 4\n"
 
 
 @pytest.fixture
-def chosen(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for releases of a course that chose `request.param`."""
-    outline = tmp_path / "course.toml"
-    outline.write_text(f'assistants = "{request.param}"\n[topics.03_rnn]\n', "utf-8")
-    monkeypatch.setattr(assistants, "OUTLINE", read_outline(outline))
-    return tmp_path
+def chosen(request: pytest.FixtureRequest, tmp_path: Path) -> Course:
+    """A course that chose `request.param`."""
+    (tmp_path / "course.toml").write_text(f'assistants = "{request.param}"\n[topics.03_rnn]\n', "utf-8")
+    return course_in(tmp_path)
 
 
 def test_our_own_release_asks_for_a_tutor(tmp_path: Path) -> None:
-    write_agreement(tmp_path)
+    write_agreement(tmp_path, ORIGINAL.outline.assistants)
     committed = {path.name: path.read_bytes() for path in (ROOT / "assignments").glob("*.md")}
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == committed, "run `course release`"
     assert committed.keys() == {AGREEMENT, *POINTERS}
@@ -52,22 +51,22 @@ def test_a_tutor_asks_first_and_writes_no_answer() -> None:
     ("chosen", "choice"), [(choice, choice) for choice in get_args(Assistants)], indirect=["chosen"]
 )
 def test_the_words_follow_the_choice_wherever_a_tool_looks(
-    chosen: Path, choice: Assistants, monkeypatch: pytest.MonkeyPatch
+    chosen: Course, choice: Assistants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handout, "build_wheel", made_wheel)
-    folder = chosen / "assignments"
+    folder = chosen.root / "assignments"
     folder.mkdir()
-    write_agreement(folder)
+    write_agreement(folder, choice)
     _, archive = handout.hand_out(chosen)
     with zipfile.ZipFile(archive) as packed:
-        read = {name.removeprefix(f"{chosen.name}/"): packed.read(name).decode() for name in packed.namelist()}
+        read = {name.removeprefix(f"{chosen.root.name}/"): packed.read(name).decode() for name in packed.namelist()}
     assert read[AGREEMENT] == read[f"assignments/{AGREEMENT}"] == f"{OURS}\n{TEXTS[choice]}"
     for name in (*POINTERS, *HIDDEN_POINTERS, *(f"assignments/{name}" for name in POINTERS)):
         assert AGREEMENT in read[name] and len(read[name].splitlines()) == 1
     assert assistants.FOR_STUDENTS[choice] in read["START.md"]
 
 
-def made_wheel(root: Path, folder: Path) -> Path:
+def made_wheel(course: Course, folder: Path) -> Path:
     wheel = folder / "sequence_course-2-py3-none-any.whl"
     wheel.touch()
     return wheel
@@ -75,28 +74,29 @@ def made_wheel(root: Path, folder: Path) -> Path:
 
 @pytest.mark.parametrize("chosen", ["allowed"], indirect=True)
 @pytest.mark.parametrize("name", [AGREEMENT, *POINTERS])
-def test_an_instructors_own_words_stay(chosen: Path, name: str) -> None:
-    (chosen / name).write_text(OWN, "utf-8")
-    write_agreement(chosen)
-    assert (chosen / name).read_text("utf-8") == OWN
+def test_an_instructors_own_words_stay(chosen: Course, name: str) -> None:
+    (chosen.root / name).write_text(OWN, "utf-8")
+    write_agreement(chosen.root, chosen.outline.assistants)
+    assert (chosen.root / name).read_text("utf-8") == OWN
 
 
 @pytest.mark.parametrize("chosen", ["not at all"], indirect=True)
-def test_another_choice_replaces_our_words(chosen: Path) -> None:
+def test_another_choice_replaces_our_words(chosen: Course) -> None:
     for choice in ("tutor", "an older text"):
-        (chosen / AGREEMENT).write_text(f"{OURS}\n{choice}", "utf-8")
-        write_agreement(chosen)
-        assert (chosen / AGREEMENT).read_text("utf-8") == f"{OURS}\n{TEXTS['not at all']}"
+        (chosen.root / AGREEMENT).write_text(f"{OURS}\n{choice}", "utf-8")
+        write_agreement(chosen.root, chosen.outline.assistants)
+        assert (chosen.root / AGREEMENT).read_text("utf-8") == f"{OURS}\n{TEXTS['not at all']}"
 
 
 @every_choice
 def test_a_new_course_has_the_choice(choice: Assistants, tmp_path: Path) -> None:
-    new_course.begin(tmp_path / "mine", [find_topic("03")], assistants=choice)
+    new_course.begin(ORIGINAL, tmp_path / "mine", [find_topic("03")], assistants=choice)
     outline = read_outline(tmp_path / "mine" / "course.toml")
     assert outline.assistants == choice
-    line = next(line for line in outline.path.read_text("utf-8").splitlines() if line.startswith("assistants"))
+    lines = (tmp_path / "mine" / "course.toml").read_text("utf-8").splitlines()
+    line = next(line for line in lines if line.startswith("assistants"))
     assert all(f'"{other}"' in line for other in get_args(Assistants))
-    assert b"assistants" not in outline.for_students(), "what a kernel holds depends on it, and results on that"
+    assert "assistants" not in outline.public, "what a kernel holds depends on it, and results on that"
 
 
 def test_the_shell_chooses_too(tmp_path: Path) -> None:

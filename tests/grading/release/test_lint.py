@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from course import syllabus
+from course.course import Course, course_in
 from course.exercise.prediction import Prediction, right, wrong
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
@@ -20,8 +20,9 @@ from course.grading.release.lint import lint_release, lint_source, lint_topic
 from course.grading.release.make_release import render
 from course.grading.release.stated_time import stated_minutes
 from course.hidden.written import Question
-from course.syllabus import TOPICS, Budget, Topic, find_topic
+from course.syllabus import OURS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
+from tests.original import ORIGINAL, find_topic
 
 ROOT = Path(__file__).parents[3]
 CHECK = '# %% check="double"\ncheck("double", double)\n'
@@ -31,20 +32,19 @@ def _complaints(tmp_path: Path, text: str) -> list[str]:
     root = make_course(tmp_path / "course", text)
     (root / "README.md").touch()
     (root / "assignments" / SAMPLE.folder).mkdir(parents=True)
-    return [str(complaint) for complaint in lint_topic(root, SAMPLE)]
+    return [str(complaint) for complaint in lint_topic(course_in(root), SAMPLE)]
 
 
-def test_a_release_with_another_question_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_with_another_question_is_clean(tmp_path: Path) -> None:
     asked = replace(find_topic("06"), question=2)
-    root = run_demo.make_course(ROOT, asked, tmp_path / "course")
-    monkeypatch.setattr(syllabus, "TOPICS", (asked,))
-    render(root, asked, root / "assignments")
-    assert [str(complaint) for complaint in lint_topic(root, asked) if "assignments" in complaint.where] == []
+    course = run_demo.make_course(Course(ROOT, topics=(asked,)), asked, tmp_path / "course")
+    render(course, asked, course.root / "assignments")
+    assert [str(complaint) for complaint in lint_topic(course, asked) if "assignments" in complaint.where] == []
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
 def test_the_courses_notebooks_are_clean(topic: Topic) -> None:
-    assert [str(complaint) for complaint in lint_topic(ROOT, topic)] == []
+    assert [str(complaint) for complaint in lint_topic(course_in(ROOT), topic)] == []
 
 
 def test_the_sample_is_clean(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_an_instructors_own_cells_are_nbgraders_and_a_picture_lies_beside_the_no
     beside.mkdir(parents=True)
     (beside / "map.png").touch()
     root = tmp_path / "course"
-    assert lint_topic(root, SAMPLE) == []
-    solved = build(source_path(root, SAMPLE), SAMPLE)
+    assert lint_topic(course_in(root), SAMPLE) == []
+    solved = build(ORIGINAL, source_path(root, SAMPLE), SAMPLE)
     released = nbformat.from_dict(solved)
     released.cells[-1].source = "![which](map.png)\n\nYOUR ANSWER HERE"
     strange = [complaint.where for complaint in lint_release(released, solved, "a")]
@@ -131,7 +131,7 @@ def test_links_inside_code_are_left_alone(tmp_path: Path) -> None:
 def test_a_missing_source_is_a_complaint(tmp_path: Path) -> None:
     root = make_course(tmp_path / "course")
     source_path(root, SAMPLE).unlink()
-    (complaint,) = lint_topic(root, SAMPLE)
+    (complaint,) = lint_topic(course_in(root), SAMPLE)
     assert "no source" in str(complaint)
 
 
@@ -144,7 +144,7 @@ def test_a_missing_source_is_a_complaint(tmp_path: Path) -> None:
 )
 def test_a_leftover_solution_is_found(tmp_path: Path, left: str, complaint: str) -> None:
     root = make_course(tmp_path / "course")
-    solved = build(source_path(root, SAMPLE), SAMPLE)
+    solved = build(ORIGINAL, source_path(root, SAMPLE), SAMPLE)
     released = nbformat.from_dict(solved)
     for cell in released.cells:
         cell.source = "# YOUR CODE HERE"
@@ -154,7 +154,7 @@ def test_a_leftover_solution_is_found(tmp_path: Path, left: str, complaint: str)
 
 
 def test_outputs_in_a_release_are_found(tmp_path: Path) -> None:
-    solved = build(source_path(make_course(tmp_path / "course"), SAMPLE), SAMPLE)
+    solved = build(ORIGINAL, source_path(make_course(tmp_path / "course"), SAMPLE), SAMPLE)
     released = nbformat.from_dict(solved)
     released.cells = [nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text="hi")])]
     assert [complaint.what for complaint in lint_release(released, solved, "release")] == ["it has outputs"]
@@ -162,8 +162,8 @@ def test_outputs_in_a_release_are_found(tmp_path: Path) -> None:
 
 def test_lint_source_counts_cells_from_one(tmp_path: Path) -> None:
     root = make_course(tmp_path / "course", "# %%\nx = 1\n")
-    notebook = build(source_path(root, SAMPLE), SAMPLE)
-    assert lint_source(notebook, SAMPLE, (root,), "a.py")[0].where == "a.py, cell 1"
+    notebook = build(ORIGINAL, source_path(root, SAMPLE), SAMPLE)
+    assert lint_source(ORIGINAL, notebook, SAMPLE, (root,), "a.py")[0].where == "a.py, cell 1"
 
 
 def test_a_task_without_batches_and_exercises_without_tests_are_found(
@@ -172,10 +172,8 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     budget = Budget(cpu=10, gpu=20)
     items = tuple(replace(item, budget=budget) if item.kind == "task" else item for item in SAMPLE.items)
     topic = replace(SAMPLE, items=items)
-    root = make_course(tmp_path / "course")
-    for module in ("course.syllabus", "course.grading.release.lint"):
-        monkeypatch.setattr(f"{module}.TOPICS", (topic,))
-    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    course = Course(make_course(tmp_path / "course"), topics=(topic,))
+    said = [str(complaint) for complaint in lint_topic(course, topic) if complaint.where == topic.folder]
     assert "course/data/streams.py has no batches for sample_task" in said[0]
     assert said[1:-1] == [
         f"99_sample: course/hidden/sample/{item.name}.py is missing. Write it first" for item in topic.judged
@@ -186,7 +184,7 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
         (tmp_path / "sample").mkdir(exist_ok=True)
         (tmp_path / "sample" / f"{item.name}.py").touch()
     monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
-    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    said = [str(complaint) for complaint in lint_topic(course, topic) if complaint.where == topic.folder]
     assert (
         "99_sample: the syllabus names the exercise double, but course/hidden/sample/double.py does not declare it"
         in said
@@ -220,9 +218,8 @@ def test_three_written_questions_have_hints_and_criteria(
         if value is not None:
             setattr(module, name, value)
     monkeypatch.setitem(sys.modules, "course.hidden.sample.question", module)
-    for path in ("course.syllabus", "course.grading.release.lint"):
-        monkeypatch.setattr(f"{path}.TOPICS", (SAMPLE,))
-    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course"), SAMPLE)]
+    course = Course(make_course(tmp_path / "course"), topics=(SAMPLE,))
+    said = [str(complaint) for complaint in lint_topic(course, SAMPLE)]
     found = [one for one in said if "question.py" in one]
     assert [fault in one for one in found] == ([True] if fault else [])
 
@@ -250,7 +247,8 @@ def test_a_notebook_agrees_with_the_minutes_of_the_syllabus(time: str, is_near: 
     items = (replace(SAMPLE.items[0], minutes=85 - sum(item.minutes for item in SAMPLE.items[1:])), *SAMPLE.items[1:])
     source = f"# %% [markdown]\n# # 99 {SAMPLE.title}\n#\n# It takes about {time}.\n\n{sample_source()}"
     said = [
-        str(complaint) for complaint in lint_topic(make_course(tmp_path / "c", source), replace(SAMPLE, items=items))
+        str(complaint)
+        for complaint in lint_topic(course_in(make_course(tmp_path / "c", source)), replace(SAMPLE, items=items))
     ]
     assert ["the syllabus says 85" in one for one in said if "the notebook says" in one] == ([] if is_near else [True])
 
@@ -259,7 +257,9 @@ def test_boxes_depend_on_topics_there_are_and_stand_outside_answers(tmp_path: Pa
     box = "\n# %% [markdown]\n# > <!-- needs: 06_self -->\n# > As in topic 06.\n"
     question = '# %% [markdown] question="sample_question"\n'
     source = sample_source().replace(question, f"{question}# <!-- needs: 06_self_attention -->\n# In topic 06.\n#\n")
-    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course", source + box), SAMPLE)]
+    said = [
+        str(complaint) for complaint in lint_topic(course_in(make_course(tmp_path / "course", source + box)), SAMPLE)
+    ]
     assert [one for one in said if "a box depends on '06_self', which is no topic" in one]
     assert [one for one in said if "a graded cell holds a box that depends on topics" in one]
 
@@ -270,17 +270,15 @@ def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: py
     module.PREDICTIONS = (Prediction("asked", "How large?", *three), Prediction("unasked", "How large?", *three[:2]))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "course.hidden.sample.predictions", module)
     topic = replace(SAMPLE, predictions=("asked", "unasked"))
-    root = make_course(tmp_path / "course", sample_source() + PREDICTED)
-    for path in ("course.syllabus", "course.grading.release.lint"):
-        monkeypatch.setattr(f"{path}.TOPICS", (topic,))
-    said = [str(complaint) for complaint in lint_topic(root, topic) if "predict" in str(complaint)]
+    course = Course(make_course(tmp_path / "course", sample_source() + PREDICTED), topics=(topic,))
+    said = [str(complaint) for complaint in lint_topic(course, topic) if "predict" in str(complaint)]
     assert said == [
         "99_sample: the prediction 'unasked' has 2 choices. Give it 3 or 4",
         "99_sample: the prediction 'unasked' needs one cell in the notebook, predict(\"unasked\")",
         '99_sample: a cell asks for a prediction that the syllabus does not name: predict("forgotten")',
     ]
     module.PREDICTIONS = ()  # type: ignore[attr-defined]
-    said = [str(complaint) for complaint in lint_topic(root, topic) if "declares ()" in str(complaint)]
+    said = [str(complaint) for complaint in lint_topic(course, topic) if "declares ()" in str(complaint)]
     assert said == ["99_sample: its predictions.py declares (), and the syllabus names ('asked', 'unasked')"]
 
 

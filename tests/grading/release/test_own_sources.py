@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from course.grading.release.own_sources import note_copied, older_than_ours
-from course.syllabus import find_topic
 from tests.commands import output_of
+from tests.original import find_topic
 
 TOPIC, OTHER = find_topic("rnn"), find_topic("lstm_gru")
 FILE = f"solutions/{TOPIC.folder}.py"

@@ -7,7 +7,7 @@ import torch
 
 from course.exercise import call, exercise
 from course.grading.release.prove_tests import prove
-from course.syllabus import find_topic
+from tests.original import find_topic
 
 X = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
 

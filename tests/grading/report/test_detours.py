@@ -15,8 +15,9 @@ from course.grading.course_folder import source_path
 from course.grading.report.tampering import Sign, signs
 from course.hidden import exercises
 from course.judge.verdict import Verdict
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, Topic
 from tests.hidden.answers import answers
+from tests.original import ORIGINAL
 
 FORBIDDEN = ("torch.softmax", "F.softmax", "nn.Softmax")
 ROOT = Path(__file__).parents[3]
@@ -143,7 +144,7 @@ def test_what_was_seen_at_grading_is_told_once():
 
 
 @pytest.mark.parametrize("kind", ["alternatives", "mutants"])
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.name)
 def test_honest_answers_are_left_alone(topic: Topic, kind: str):
     """The first answer to each exercise in cells of one notebook, then the second; above them all that they use."""
     listed = {
@@ -168,10 +169,10 @@ def honest(answer, exercise) -> bool:
     return is_code and not forbidden_in_source(inspect.getsource(answer), exercise.forbidden)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+@pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.name)
 def test_solutions_are_left_alone(topic: Topic):
     """Every cell of the solved notebook as if a student had written it, but one that sets up and one that loads."""
-    assert noticed_in(build(source_path(ROOT, topic), topic), topic) == []
+    assert noticed_in(build(ORIGINAL, source_path(ROOT, topic), topic), topic) == []
 
 
 def noticed_in(nb: NotebookNode, topic: Topic) -> list[Sign]:

@@ -19,13 +19,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from course import cli
-from course.grading.classroom import groups
+from course.course import course_in
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
 from course.grading.problem import Problem
 from course.grading.report import findings, write_report, write_student_reports
-from course.outline import read_outline
 from course.syllabus import Item
 from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
@@ -36,7 +35,9 @@ SECTIONS = ["scores", "exercises", "misconceptions", "ungraded", "effort", "sign
 
 @pytest.fixture(scope="module")
 def page(graded_class: Path, tmp_path_factory) -> str:
-    return write_report(graded_class, TOPIC, tmp_path_factory.mktemp("report") / "page.html").read_text("utf-8")
+    return write_report(course_in(graded_class), TOPIC, tmp_path_factory.mktemp("report") / "page.html").read_text(
+        "utf-8"
+    )
 
 
 def section(page: str, name: str) -> str:
@@ -100,9 +101,9 @@ def test_a_page_for_the_projector_names_nobody(graded_class, tmp_path, page):
     with sqlite3.connect(root / "gradebook.db") as gradebook:
         gradebook.execute("UPDATE student SET id = 'name-of-' || id")
         gradebook.execute("UPDATE submitted_assignment SET student_id = 'name-of-' || student_id")
-    whole = write_report(root, TOPIC)
+    whole = write_report(course_in(root), TOPIC)
     assert "name-of-eve" in whole.read_text("utf-8")
-    path = write_report(root, TOPIC, names=False)
+    path = write_report(course_in(root), TOPIC, names=False)
     assert path == root / "reports" / f"{NAME}-no-names.html"
     shown = path.read_text("utf-8")
     assert "name-of" not in shown and HOSTILE not in html.unescape(shown)
@@ -146,7 +147,7 @@ def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_
         path.chmod(0o644)
         path.write_text(json.dumps(graded))
     assert "2 wrong 2 rest on softmax, 1 right but for that" in section(
-        write_report(root, TOPIC).read_text("utf-8"), "exercises"
+        write_report(course_in(root), TOPIC).read_text("utf-8"), "exercises"
     )
 
 
@@ -167,16 +168,15 @@ def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
     nb = nbformat.read(path, as_version=4)
     answers({"softmax": "def softmax(x, dim):\n    return torch.ops.aten._softmax(x, dim, False)"})(nb)
     nbformat.write(nb, path)
-    said = section(write_report(root, TOPIC).read_text("utf-8"), "signs")
+    said = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "signs")
     beside = "ada softmax 2 of 2 points uses torch.ops.aten._softmax, which is private to torch"
     assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
 
 
-def test_a_groups_own_work_is_no_copy(graded_class, tmp_path, monkeypatch):
-    outline = tmp_path / "course.toml"
-    outline.write_text(f'[topics.{NAME}]\n[groups]\nowls = ["dan", "eve"]\n', "utf-8")
-    monkeypatch.setattr(groups, "OUTLINE", read_outline(outline))
-    said = section(write_report(graded_class, TOPIC, tmp_path / "page.html").read_text("utf-8"), "alike")
+def test_a_groups_own_work_is_no_copy(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    (root / "course.toml").write_text(f'[topics.{NAME}]\n[groups]\nowls = ["dan", "eve"]\n', "utf-8")
+    said = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "alike")
     assert "No two students handed in the same weights" in said and "eve" not in said
 
 
@@ -209,7 +209,7 @@ def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
         gradebook.db.commit()
     path = root / "submitted" / "bea" / NAME / f"{NAME}.ipynb"
     path.write_text(path.read_text().replace("exp()", "exp() "))
-    page = write_report(root, TOPIC).read_text("utf-8")
+    page = write_report(course_in(root), TOPIC).read_text("utf-8")
     assert "4 × self_attention_question" in section(page, "exercises")
     said = section(page, "ungraded")
     assert "bea: changed since it was graded" in said and "handed in nothing: gus." in said
@@ -220,7 +220,7 @@ def test_work_that_was_taken_away_keeps_points_and_is_told(graded_class, tmp_pat
     """As when a folder is renamed: the gradebook then has one person twice."""
     root = shutil.copytree(graded_class, tmp_path / "course")
     (root / "submitted" / "bea").rename(root / "submitted" / "bea.b")
-    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    said = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "ungraded")
     assert "no longer in submitted/" in said and "old points: bea." in said and "handed in nothing" not in said
 
 
@@ -231,7 +231,7 @@ def test_changed_is_what_was_handed_in_and_not_its_date(graded_class, tmp_path):
     (handed_in / "bea" / NAME / f"{NAME}.ipynb").touch()
     weights = f"{NAME}/checkpoints/self_attention_task.safetensors"
     (handed_in / "dan" / weights).write_bytes((handed_in / "ada" / weights).read_bytes())
-    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    said = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "ungraded")
     assert "dan: changed since it was graded" in said and "bea" not in said
 
 
@@ -244,7 +244,7 @@ def test_what_is_refused_before_it_runs_is_told_with_its_reason(graded_class, tm
             cell["metadata"]["nbgrader"]["grade_id"] += "-of-another"
     path.write_text(json.dumps(nb))
     shutil.rmtree(root / "autograded" / "bea")
-    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    said = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "ungraded")
     assert "bea its graded cells (" in said
 
 
@@ -269,7 +269,7 @@ def test_what_may_not_be_read_is_told_and_the_class_is_in_the_report(graded_clas
     def look() -> tuple[str, list[str]]:
         for path, mode in locked.items():
             path.chmod(mode)
-        page = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+        page = section(write_report(course_in(root), TOPIC).read_text("utf-8"), "ungraded")
         graded = [f"{work.student}: {work.reason}" for work in grade(root)]
         for path in locked:
             path.chmod(0o700)
@@ -294,7 +294,7 @@ def test_a_class_that_may_not_be_read_is_not_told_to_be_empty(graded_class, tmp_
     def look() -> str:
         everybody.chmod(0)
         try:
-            write_report(root, TOPIC)
+            write_report(course_in(root), TOPIC)
         except Problem as problem:
             return str(problem)
         finally:
@@ -360,9 +360,9 @@ def test_an_exercise_without_points_has_no_bar_and_nobody_has_all_of_them(graded
         for name in ("softmax", "self_attention_question"):
             gradebook.find_grade_cell(name, NAME, NAME).max_score = 0
         gradebook.db.commit()
-    page = section(write_report(root, TOPIC, tmp_path / "page.html").read_text("utf-8"), "exercises")
+    page = section(write_report(course_in(root), TOPIC, tmp_path / "page.html").read_text("utf-8"), "exercises")
     assert re.search(r" softmax optional – – – 0 – 2 partial", page), page
     assert re.search(r" self_attention_question optional – – – 5 – ", page), page
     assert re.search(r" usual 5 0 0 0 100 %", page), page
-    (of_ada,) = write_student_reports(root, [TOPIC], "ada", tmp_path / "ada.html")
+    (of_ada,) = write_student_reports(course_in(root), [TOPIC], "ada", tmp_path / "ada.html")
     assert '<span class="points quiet">optional</span>' in of_ada.read_text("utf-8")

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from course import cli
+from course.course import course_in
 from course.grading.classroom.graded import Graded
 from course.grading.gradebook.scores import Scores
 from course.grading.report import write_student_reports
@@ -38,7 +39,7 @@ def page_of(verdict: Verdict | None, score: float | None, **more: tuple[str, ...
 
 
 def test_every_check_of_a_graded_class_is_on_the_page(graded_class, tmp_path):
-    (path,) = write_student_reports(graded_class, [TOPIC], "bea", tmp_path / "bea.html")
+    (path,) = write_student_reports(course_in(graded_class), [TOPIC], "bea", tmp_path / "bea.html")
     page = path.read_text("utf-8")
     outline = Outline()
     outline.feed(page)
@@ -54,7 +55,7 @@ def test_every_check_of_a_graded_class_is_on_the_page(graded_class, tmp_path):
 
 def test_nothing_a_student_wrote_is_markup(graded_class, tmp_path):
     for student in ("cy", "eve"):
-        (path,) = write_student_reports(graded_class, [TOPIC], student, tmp_path / f"{student}.html")
+        (path,) = write_student_reports(course_in(graded_class), [TOPIC], student, tmp_path / f"{student}.html")
         assert HOSTILE not in path.read_text("utf-8")
     case = CaseResult(HOSTILE, False, True, message=HOSTILE, got=repr(HOSTILE))
     hostile = Verdict("softmax", "wrong", 0.0, 2.0, HOSTILE, cases=(case,))
@@ -114,7 +115,7 @@ def test_the_command_reads_names_and_comments_from_the_gradebook(graded_class, t
         gradebook.update_or_create_student("ada", first_name="Augusta", last_name="King")
         gradebook.find_comment("self_attention_question", NAME, NAME, "ada").manual_comment = "Say why."
         gradebook.db.commit()
-    (path,) = write_student_reports(root, [TOPIC], "ada")
+    (path,) = write_student_reports(course_in(root), [TOPIC], "ada")
     assert "Comment in formgrader: Say why." in words(path.read_text("utf-8"))
     monkeypatch.chdir(root)
     assert cli.main(["report", "6", "--student", "augusta king"]) == 2

@@ -13,7 +13,8 @@ import pytest
 from course.cli import main
 from course.grading.report import study_page
 from course.notebook.folder import choose_path
-from course.syllabus import TOPICS, Topic, find_topic
+from course.syllabus import OURS, Topic
+from tests.original import ORIGINAL, find_topic
 
 MADE = datetime(2026, 11, 28, 14, 5, tzinfo=UTC)
 DONE, BEGUN = find_topic("cbow"), find_topic("rnn")
@@ -23,7 +24,7 @@ DONE, BEGUN = find_topic("cbow"), find_topic("rnn")
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Topic 02 done and graded in October, and topic 03 begun before times were kept."""
     monkeypatch.chdir(tmp_path)
-    for topic in TOPICS:
+    for topic in OURS:
         (tmp_path / topic.folder).mkdir()
         (tmp_path / topic.folder / f"{topic.folder}.ipynb").write_text("{}")
     facts: dict[str, dict[str, object]] = {
@@ -57,7 +58,7 @@ class Words(HTMLParser):
 
 
 def words(home: Path) -> str:
-    return " ".join(" ".join(Words(study_page.render(home, MADE)).said).split())
+    return " ".join(" ".join(Words(study_page.render(ORIGINAL, home, MADE)).said).split())
 
 
 def test_it_tells_what_was_done_with_which_results_and_when(home: Path) -> None:
@@ -69,21 +70,21 @@ def test_it_tells_what_was_done_with_which_results_and_when(home: Path) -> None:
     assert "nearest public checks pass 1.25 of 2 8 Oct 2026" in said
     assert "meets 3 of 4 criteria, self-marked" in said
     assert "1 of 8 pass, 0 of 2 predictions made" in said, "without times it is there all the same"
-    assert TOPICS[5].title not in said, "what was not begun is not on it"
+    assert OURS[5].title not in said, "what was not begun is not on it"
 
 
 def test_of_a_chosen_path_its_notebooks_come_first(home: Path) -> None:
     choose_path("vision", home)
-    keep(home, TOPICS[3], "progress.json", {"lstm_cell": {"kind": "wrong"}})
+    keep(home, OURS[3], "progress.json", {"lstm_cell": {"kind": "wrong"}})
     said = words(home)
     assert "on the path vision and sound, to networks that read pictures" in said and "1 of 11" in said
-    titles = [DONE.title, BEGUN.title, TOPICS[3].title]
+    titles = [DONE.title, BEGUN.title, OURS[3].title]
     assert sorted(titles, key=said.index) == titles
 
 
 def test_the_page_needs_nothing_and_runs_nothing(home: Path) -> None:
     keep(home, BEGUN, "progress.json", {"rnn_cell": {"kind": "wrong", "passed": "<script>", "of": '"><i>'}})
-    page = study_page.render(home, MADE)
+    page = study_page.render(ORIGINAL, home, MADE)
     assert "<script" not in page and "<i>" not in page and "&lt;script&gt;" in page
     assert "default-src 'none'" in page and not re.search(r"\ssrc=|@import|url\(|<link", page)
     assert set(re.findall(r'href="([^"]+)"', page)) == {study_page.SOURCE}

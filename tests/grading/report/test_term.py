@@ -5,16 +5,15 @@ from __future__ import annotations
 import datetime
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 
+from course.course import Course, course_in
 from course.grading.classroom.graded import Graded
 from course.grading.gradebook.scores import Scores, enrol
 from course.grading.problem import Problem
-from course.grading.report import term as term_module
 from course.grading.report import write_term_report
 from course.grading.report.falling_behind import falling_behind
 from course.grading.report.item_statistics import ADVICE, statistics_of, worst
@@ -22,8 +21,8 @@ from course.grading.report.returning import idea_of, returning
 from course.grading.report.term import Taught, collect_term, share_of
 from course.grading.report.term_page import render
 from course.judge.verdict import Verdict
-from course.syllabus import find_topic
 from tests.grading.lesson import TOPIC, make_course
+from tests.original import find_topic
 
 RNN = find_topic("rnn")
 EVERYBODY = [f"student{number:02}" for number in range(10)]
@@ -148,37 +147,38 @@ def test_a_topic_that_nobody_has_graded_by_hand_has_no_median() -> None:
 
 
 def test_a_graded_class_gets_its_page(graded_class: Path, tmp_path: Path) -> None:
-    page = write_term_report(graded_class, tmp_path / "term.html").read_text("utf-8")
+    page = write_term_report(course_in(graded_class), tmp_path / "term.html").read_text("utf-8")
     assert TOPIC.folder in page.replace("<wbr>", "") and "softmax" in page and not re.search(r"\bbea\b", page)
     assert not re.search(r"https?:|<script", page)
 
 
 def test_nothing_is_reported_of_a_term_without_grades(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="nothing is graded yet"):
-        write_term_report(make_course(tmp_path / "course"))
+        write_term_report(course_in(make_course(tmp_path / "course")))
 
 
 @pytest.fixture
-def extended(graded_class: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def extended(graded_class: Path, tmp_path: Path) -> Course:
     """A graded class with Yves and Zoe, who handed in nothing; Yves has three days more."""
     root = shutil.copytree(graded_class, tmp_path / "course")
     for name in ("yves", "zoe"):
         enrol(f"sqlite:///{root / 'gradebook.db'}", name)
-    monkeypatch.setattr(term_module, "extended_due", lambda _: {"yves": DUE + datetime.timedelta(days=3)})
-    return root
+    dated = f"[topics.{TOPIC.folder}]\ndue = {DUE.astimezone().isoformat()}\n"
+    (root / "course.toml").write_text(f'{dated}[extensions]\nyves = {{ "{TOPIC.folder}" = "3 days" }}\n', "utf-8")
+    return course_in(root)
 
 
-def test_who_has_time_left_has_missed_nothing(extended: Path) -> None:
+def test_who_has_time_left_has_missed_nothing(extended: Course) -> None:
     absent = {}
     for days in (-1, 1, 4):
-        (one,) = collect_term(extended, DUE + datetime.timedelta(days=days), [replace(TOPIC, due=DUE)])
+        (one,) = collect_term(extended, (DUE + datetime.timedelta(days=days)).astimezone())
         absent[days] = one.absent & {"yves", "zoe"}
     assert absent == {-1: set(), 1: {"zoe"}, 4: {"yves", "zoe"}}
 
 
-def test_the_gradebook_is_not_opened_for_each_student(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gradebook_is_not_opened_for_each_student(extended: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     enter = Gradebook.__enter__
     monkeypatch.setattr(Gradebook, "__enter__", lambda book: opened.append("once") or enter(book))
-    (one,) = collect_term(extended, NOW)
+    (one,) = collect_term(extended, NOW.astimezone())
     assert len(one.graded) > 2 and len(opened) == 2, "once for the whole term, and once by the topic's classroom"

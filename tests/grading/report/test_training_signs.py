@@ -18,7 +18,7 @@ from course.grading.classroom.graded import Graded
 from course.grading.report.training_signs import training_signs
 from course.judge.verdict import Verdict
 from course.notebook.provenance import digests
-from course.syllabus import find_item
+from tests.original import find_item
 
 TASK = find_item("rnn_task")[1]
 TRAIN = "def train(model, batches):\n    for batch in batches:\n        pass"

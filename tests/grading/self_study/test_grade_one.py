@@ -12,6 +12,7 @@ from course.grading.self_study import grade_one
 from course.grading.self_study.grade_one import UNANSWERED, Marked
 from course.judge.verdict import Verdict
 from course.notebook.standing import grade_of
+from tests.original import ORIGINAL
 
 from ..lesson import NAME, TOPIC, answers, before, deleted, find, make_course, solved
 
@@ -46,7 +47,7 @@ def test_the_report_of_a_notebook(root, tmp_path, capsys):
 def test_a_score_is_kept_unless_the_judge_could_not_grade(tmp_path, monkeypatch, capsys):
     verdicts = {"passed": Verdict("softmax", "passed", 2, 2), "not-graded": Verdict("softmax", "not-graded", 0, 2)}
     for kind, verdict in verdicts.items():
-        monkeypatch.setattr(grade_one, "grade_notebook", lambda path, policy, one=verdict: Marked(TOPIC, (one,), 1.0))
+        monkeypatch.setattr(grade_one, "grade_notebook", lambda *given, one=verdict: Marked(TOPIC, (one,), 1.0))
         assert main(["grade", str(tmp_path / "mine.ipynb")]) == int(kind == "not-graded")
         grade = grade_of(TOPIC, tmp_path)
         assert grade is not None and grade.words() == "2 of 2 points", kind
@@ -114,7 +115,7 @@ def test_a_cell_without_an_end_costs_nothing_but_itself(root, tmp_path, monkeypa
     before("softmax", "import time\nwhile True:\n    time.sleep(0.1)")(nb)
     path = tmp_path / "endless.ipynb"
     nbformat.write(nb, path)
-    verdicts = {verdict.exercise: verdict.kind for verdict in grade_one.grade_notebook(path).verdicts}
+    verdicts = {verdict.exercise: verdict.kind for verdict in grade_one.grade_notebook(ORIGINAL, path).verdicts}
     assert verdicts["softmax"] == verdicts["attention_cost"] == "passed"
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from course.cli import main
 from course.grading.self_study import show_solution
-from course.syllabus import BRANCH, SOURCE, TOPICS, Item, Topic
+from course.syllabus import BRANCH, OURS, SOURCE, Item, Topic
+from tests.original import ORIGINAL
 
 LINE = "return torch.tanh(x @ W_x.T + h @ W_h.T + b)"
-EVERY = [(topic, item) for topic in TOPICS for item in topic.items]
+EVERY = [(topic, item) for topic in OURS for item in topic.items]
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def _remember(folder: Path, **facts: object) -> None:
 
 @pytest.mark.parametrize(("topic", "item"), EVERY, ids=lambda one: getattr(one, "name", ""))
 def test_every_exercise_has_its_solution(topic: Topic, item: Item) -> None:
-    heading, first, *rest = show_solution.text(topic, item).split("\n\n")
+    heading, first, *rest = show_solution.text(ORIGINAL, topic, item).split("\n\n")
     assert heading == f"{item.name}  {topic.folder}, {item.points} point{'s' * (item.points != 1)}"
     assert rest and "### " not in "\n".join(rest)
     if item.kind == "exercise":
@@ -119,7 +120,7 @@ def test_where_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_an_installed_course_says_where_its_notebooks_solutions_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(show_solution.course, "__file__", str(tmp_path / "course" / "__init__.py"))
+    monkeypatch.setattr(show_solution.package, "__file__", str(tmp_path / "course" / "__init__.py"))
     assert main(["solution", "rnn_question", "--yes"]) == 2
     assert f"{SOURCE}/blob/{BRANCH}/solutions/03_rnn.py" in capsys.readouterr().err
 

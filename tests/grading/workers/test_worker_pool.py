@@ -182,10 +182,10 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
 @pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
-    worker_pool.begin_early(environment(tmp_path, assemble(()), None, "checkpoint"))
+    worker_pool.begin_early(environment(tmp_path, assemble("", ()), None, "checkpoint"))
     begun = zygote_client.known_zygotes[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
-    with open_pool(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as opened:
+    with open_pool(1, environment=lambda: environment(tmp_path, assemble("", ()), None, "checkpoint")) as opened:
         assert opened.zygote is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
@@ -195,7 +195,7 @@ def test_a_crew_uses_what_was_begun_early(monkeypatch, tmp_path):
 def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     nb = new_notebook(cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
-    with open_pool(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as opened:
+    with open_pool(1, environment=lambda: environment(tmp_path, assemble("", ()), None, "checkpoint")) as opened:
         assert Outcome.from_bytes(opened.submit(one_cell).result()).why_cold == ""
         assert opened.zygote is not None and opened.zygote.process is not None
         opened.zygote.process.kill()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from course.course import chosen
 from course.outline import Criterion, Faulty, read_outline
-from course.syllabus import chosen
 
 TOPIC, QUESTION = "06_self_attention", "self_attention_question"
 DOCS = Path(__file__).parents[4] / "docs" / "instructor.md"
@@ -48,7 +48,7 @@ def test_the_documented_rubric_fits_its_question(tmp_path: Path) -> None:
 
 def test_students_get_no_rubric(tmp_path: Path) -> None:
     outline = declared(tmp_path, '[{ points = 1, text = "The variance grows with the width." }]')
-    assert b"variance" not in outline.for_students() and b"rubric" not in outline.for_students()
+    assert "variance" not in outline.public and "rubric" not in outline.public
 
 
 @pytest.mark.parametrize(

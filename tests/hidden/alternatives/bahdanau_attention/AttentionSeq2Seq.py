@@ -10,7 +10,7 @@ from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
 
 
 class LuongsTiming(nn.Module):
-    """The new state asks, general scores, one direction, and its own steps through the source."""
+    """A model after Luong and others: the new state asks, with general scores and a forward encoder in a loop."""
 
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__()
@@ -81,7 +81,7 @@ class LogProbabilities(Right):
 
 
 class SentenceBySentence(nn.Module):
-    """No batch at all: each sentence is cut to its length, read and written alone."""
+    """A model that reads and writes each sentence alone, cut to its length."""
 
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__()

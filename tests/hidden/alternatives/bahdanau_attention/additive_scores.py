@@ -13,17 +13,9 @@ def additive_by_concatenation(query, keys, W_q, W_k, v):
     return F.linear(torch.tanh(F.linear(both, torch.cat([W_q, W_k], dim=1))), v[None]).squeeze(-1)
 
 
-def additive_place_by_place(query, keys, W_q, W_k, v):
-    return torch.stack([(torch.tanh(query @ W_q.T + key @ W_k.T) * v).sum(-1) for key in keys.unbind(1)], dim=1)
-
-
 def additive_row_by_row(query, keys, W_q, W_k, v):
     rows = [torch.tanh(q @ W_q.T + k @ W_k.T) @ v for q, k in zip(query, keys, strict=True)]
     return torch.stack(rows)
 
 
-ALTERNATIVES = [
-    additive_by_concatenation,
-    additive_place_by_place,
-    additive_row_by_row,
-]
+ALTERNATIVES = [additive_by_concatenation, additive_row_by_row]

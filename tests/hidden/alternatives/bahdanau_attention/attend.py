@@ -17,7 +17,7 @@ def attend_by_exponentials(scores, values, mask):
 
 
 def attend_with_infinity(scores, values, mask):
-    """Rows with nothing allowed are set aside before softmax sees them."""
+    """Set rows with nothing allowed aside before the softmax."""
     safe = mask | ~mask.any(1, keepdim=True)
     weights = F.softmax(scores.masked_fill(~safe, float("-inf")), dim=1)
     weights = weights.masked_fill(~mask, 0.0)
@@ -25,7 +25,7 @@ def attend_with_infinity(scores, values, mask):
 
 
 def attend_into_zeros(scores, values, mask):
-    """Nothing is computed of a sentence in which nothing is allowed: its zeros hang on no score."""
+    """Compute nothing for a sentence in which nothing is allowed, so that its zeros depend on no score."""
     weights = torch.zeros_like(scores)
     for b in range(len(scores)):
         if mask[b].any():
@@ -33,21 +33,10 @@ def attend_into_zeros(scores, values, mask):
     return torch.einsum("bs,bsd->bd", weights, values), weights
 
 
-def attend_by_a_large_number(scores, values, mask):
-    weights = torch.softmax(torch.where(mask, scores, scores.new_full((), -1e30)), -1) * mask.any(1, keepdim=True)
-    return (weights.unsqueeze(-1) * values).sum(1), weights
-
-
 def attend_and_draw(scores, values, mask):
-    """The weights that come back are for the eye, and cut off."""
+    """Return detached weights, which are for display only."""
     weights = torch.where(mask, scores, -1e30).softmax(1) * mask
     return (weights[..., None] * values).sum(1), weights.detach()
 
 
-ALTERNATIVES = [
-    attend_by_exponentials,
-    attend_with_infinity,
-    attend_into_zeros,
-    attend_by_a_large_number,
-    attend_and_draw,
-]
+ALTERNATIVES = [attend_by_exponentials, attend_with_infinity, attend_into_zeros, attend_and_draw]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch.nn import functional as F
 
 
@@ -16,10 +15,4 @@ def shifted_by_rolling(targets, sos):
     return rolled
 
 
-def shifted_into_a_new_one(targets, sos):
-    made = torch.empty_like(targets)
-    made[:, 0], made[:, 1:] = sos, targets[:, :-1]
-    return made
-
-
-ALTERNATIVES = [shifted_by_padding, shifted_by_rolling, shifted_into_a_new_one]
+ALTERNATIVES = [shifted_by_padding, shifted_by_rolling]

@@ -26,7 +26,7 @@ class ByFunctions(Bert):
 
 
 class PaddingLooksAtNothing(Bert):
-    """Queries that are padding see nothing; their vectors are others, and nobody compares them."""
+    """A model whose padding attends to nothing, which changes only the vectors of padding."""
 
     def forward(self, ids, segments, mask):
         x = self.words(ids) + self.segments(segments)

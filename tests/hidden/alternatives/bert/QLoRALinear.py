@@ -11,7 +11,7 @@ NF4 = nf4_levels()
 
 
 class InWeightSpace(nn.Module):
-    """One weight at each call, base and update added up."""
+    """A layer that adds up base and update into one weight at each call."""
 
     def __init__(self, base, r, alpha, block=64):
         super().__init__()

@@ -16,7 +16,7 @@ def by_loops(start, end, mask, longest):
 
 
 def by_windows(start, end, mask, longest):
-    """The best start among the last words, for each end."""
+    """Find the best start among the last words, for each end."""
     low = torch.finfo(start.dtype).min / 4
     s, e = start.masked_fill(~mask, low), end.masked_fill(~mask, low)
     padded = torch.nn.functional.pad(s, (longest - 1, 0), value=2 * low)

@@ -14,7 +14,7 @@ def by_loops(codes, scales, levels, shape):
 
 
 def by_a_table_of_bytes(codes, scales, levels, shape):
-    """What each of the 256 bytes stands for, as a pair of levels."""
+    """Look up each byte's pair of levels in a table of 256."""
     pairs = torch.cartesian_prod(levels, levels).to(scales.dtype)  # (256, 2)
     blocks = torch.einsum("bcp, b -> bcp", pairs[codes.long()], scales)
     return blocks.reshape(-1).narrow(0, 0, shape[0] * shape[1]).reshape(shape)

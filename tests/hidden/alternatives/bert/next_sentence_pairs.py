@@ -9,7 +9,7 @@ import torch
 
 
 def by_trying_again(documents, generator):
-    """A document first, then a sentence of it, until one fits."""
+    """Draw a document and then a sentence of it, until one fits."""
     pairs, labels = [], []
     for i, document in enumerate(documents):
         for j in range(1, len(document)):
@@ -25,7 +25,7 @@ def by_trying_again(documents, generator):
 
 
 def by_pythons_chance(documents, generator):
-    """Python's random numbers, seeded from the generator."""
+    """Draw from Python's `random`, seeded by the generator."""
     chance = random.Random(int(torch.randint(2**62, (), generator=generator)))
     pairs, labels = [], torch.zeros(0, dtype=torch.long)
     for i, document in enumerate(documents):

@@ -20,7 +20,7 @@ def by_loops(W, levels, block):
 
 
 def by_boundaries(W, levels, block):
-    """The middles between levels, and a search among them."""
+    """Search among the middles between levels."""
     levels = levels.to(W.dtype)
     middles = (levels[1:] + levels[:-1]) / 2
     padded = F.pad(W.reshape(-1), (0, -W.numel() % block)).unfold(0, block, block)
@@ -31,7 +31,7 @@ def by_boundaries(W, levels, block):
 
 
 def nothing_for_zeros(W, levels, block):
-    """Code 0 wherever the scale is 0, and of two levels that are equally near the upper one."""
+    """Return code 0 where the scale is 0, and the upper one of two levels that are equally near."""
     blocks = F.pad(W.flatten(), (0, -W.numel() % block)).reshape(-1, block)
     scales = blocks.abs().amax(1)
     distances = (blocks[..., None] / scales[:, None, None] - levels.to(W)).abs().flip(-1)

@@ -16,14 +16,6 @@ def float_counts(sentences, vocab):
     return counts
 
 
-def bincounts(sentences, vocab):
-    rows = [
-        torch.bincount(torch.tensor([vocab.get(w, 0) for w in s], dtype=torch.long), minlength=len(vocab))
-        for s in sentences
-    ]
-    return torch.stack(rows)
-
-
 def through_numpy(sentences, vocab):
     counts = np.zeros((len(sentences), len(vocab)), dtype=np.int64)
     for i, sentence in enumerate(sentences):
@@ -31,4 +23,4 @@ def through_numpy(sentences, vocab):
     return torch.from_numpy(counts)
 
 
-ALTERNATIVES = [float_counts, bincounts, through_numpy]
+ALTERNATIVES = [float_counts, through_numpy]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
-
-
-def sorted_twice(tokens, min_count=1):
-    counts = Counter(tokens)
-    words = sorted(sorted(counts), key=counts.get, reverse=True)
-    return {"<unk>": 0} | {word: i for i, word in enumerate((w for w in words if counts[w] >= min_count), start=1)}
 
 
 def counted_by_hand(tokens, min_count=1):
@@ -25,10 +19,10 @@ def counted_by_hand(tokens, min_count=1):
 
 
 def sorted_by_numpy(tokens, min_count=1):
-    """The words are numpy's own, which equal Python's, and so are the numbers."""
+    """Return numpy's strings and numbers, which equal Python's."""
     words, counts = np.unique(np.array(tokens, dtype=str), return_counts=True)
     frequent = words[counts >= min_count][np.argsort(-counts[counts >= min_count], kind="stable")]
     return {"<unk>": 0} | dict(zip(frequent, np.arange(1, len(frequent) + 1), strict=True))
 
 
-ALTERNATIVES = [sorted_twice, counted_by_hand, sorted_by_numpy]
+ALTERNATIVES = [counted_by_hand, sorted_by_numpy]

@@ -26,13 +26,4 @@ def indexed(ids, radius):
     return ids[places][:, keep], ids[places][:, radius]
 
 
-def through_lists(ids, radius):
-    text = ids.tolist()
-    if len(text) < 2 * radius:
-        raise ValueError("too short")
-    rows = [text[t - radius : t] + text[t + 1 : t + 1 + radius] for t in range(radius, len(text) - radius)]
-    contexts = torch.tensor(rows, dtype=torch.long).reshape(-1, 2 * radius)
-    return contexts, torch.tensor(text[radius : len(text) - radius], dtype=torch.long)
-
-
-ALTERNATIVES = [window_by_window, indexed, through_lists]
+ALTERNATIVES = [window_by_window, indexed]

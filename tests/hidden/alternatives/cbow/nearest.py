@@ -9,11 +9,6 @@ import torch
 from torch.nn import functional as F
 
 
-def by_whole_matrix(E, index, k):
-    unit = F.normalize(E, dim=-1)
-    return torch.topk((unit @ unit.T).masked_fill(torch.eye(len(E), dtype=torch.bool), -2.0)[index], k)[1]
-
-
 def by_angle(E, index, k):
     unit = F.normalize(E, dim=1)
     angles = (unit @ unit[index]).clamp(-1, 1).acos()
@@ -34,9 +29,4 @@ def by_python_floats(E, index, k):
     return torch.tensor(heapq.nlargest(k, others, key=cosines.__getitem__))
 
 
-ALTERNATIVES = [
-    by_whole_matrix,
-    by_angle,
-    others_first,
-    by_python_floats,
-]
+ALTERNATIVES = [by_angle, others_first, by_python_floats]

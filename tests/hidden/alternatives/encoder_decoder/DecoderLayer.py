@@ -31,4 +31,4 @@ class DecoderWordByWord(DecoderInALoop):
         return word if pre else self.norm3(word)
 
 
-ALTERNATIVES = [DecoderBothBranches, DecoderInALoop, DecoderWordByWord]
+ALTERNATIVES = [DecoderBothBranches, DecoderWordByWord]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from einops import rearrange
 from torch import nn
 
-from tests.hidden.alternatives.encoder_decoder.scaffold import BothBranches, WithIdentities, add_parts
+from tests.hidden.alternatives.encoder_decoder.scaffold import BothBranches, add_parts
 
 
 class OwnAttention(nn.Module):
@@ -31,4 +31,4 @@ def _by_hand(attention, x_q, x_kv, mask):
     return attention.W_o(rearrange(out, "b h t d -> b t (h d)"))
 
 
-ALTERNATIVES = [BothBranches, WithIdentities, OwnAttention]
+ALTERNATIVES = [BothBranches, OwnAttention]

@@ -22,7 +22,7 @@ def masks_in_full(kind, src_lengths, tgt_lengths=None):
 
 
 def masks_of_causality_alone(kind, src_lengths, tgt_lengths=None):
-    """A triangle hides the padding behind a text, too, from its real words."""
+    """Hide padding by the causal mask alone, because it stands behind the real words."""
     source = (torch.arange(int(src_lengths.max())) < src_lengths.view(-1, 1)).view(len(src_lengths), 1, 1, -1)
     T = int((tgt_lengths if kind == "encoder-decoder" else src_lengths).max())
     triangle = torch.ones(T, T, dtype=torch.bool).tril()
@@ -34,7 +34,7 @@ def masks_of_causality_alone(kind, src_lengths, tgt_lengths=None):
 
 
 def masks_with_rows_of_padding_empty(kind, src_lengths, tgt_lengths=None):
-    """Padded words look at nothing."""
+    """Let padding attend to nothing."""
     masks = masks_in_full(kind, src_lengths, tgt_lengths)
     rows = {"encoder_self": src_lengths, "decoder_self": src_lengths if kind == "decoder" else tgt_lengths}
     for key, lengths in rows.items():

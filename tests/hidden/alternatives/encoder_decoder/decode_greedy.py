@@ -19,7 +19,7 @@ def greedy_row_by_row(model, src):
 
 
 def greedy_of_a_module(model, src):
-    """As everybody decodes: without dropout, and as before when it is done."""
+    """Decode in evaluation mode, and restore the mode afterwards."""
     model.eval()
     ids = greedy_row_by_row(model, src)
     model.train()
@@ -27,7 +27,7 @@ def greedy_of_a_module(model, src):
 
 
 def greedy_without_an_early_end(model, src):
-    """Writes to the last place and cleans up behind the ends."""
+    """Write to the last position, and replace what stands behind each end."""
     said = torch.full((len(src), model.max_len + 1), model.pad)
     said[:, 0] = model.sos
     for t in range(model.max_len):
@@ -38,7 +38,7 @@ def greedy_without_an_early_end(model, src):
 
 
 def greedy_with_masks(model, src):
-    """Hands over its own masks, and drops sentences that have ended from the batch."""
+    """Pass its own masks, and drop ended sentences from the batch."""
     ids = torch.full((len(src), model.max_len), model.pad)
     going = torch.arange(len(src))
     said = torch.full((len(src), 1), model.sos)
@@ -54,4 +54,4 @@ def greedy_with_masks(model, src):
     return ids
 
 
-ALTERNATIVES = [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks]
+ALTERNATIVES = [greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks]

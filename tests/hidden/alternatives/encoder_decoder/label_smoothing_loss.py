@@ -13,12 +13,6 @@ def smoothing_by_targets(logits, targets, epsilon, mask):
     return (losses * mask).sum() / mask.sum()
 
 
-def smoothing_by_mixing(logits, targets, epsilon, mask):
-    real, y = logits[mask], targets[mask]
-    log_p = real - real.logsumexp(-1, keepdim=True)
-    return (1 - epsilon) * nn.functional.nll_loss(log_p, y) - epsilon * log_p.mean()
-
-
 def smoothing_in_a_loop(logits, targets, epsilon, mask):
     losses = []
     for b in range(mask.shape[0]):
@@ -29,4 +23,4 @@ def smoothing_in_a_loop(logits, targets, epsilon, mask):
     return torch.stack(losses).mean()
 
 
-ALTERNATIVES = [smoothing_by_targets, smoothing_by_mixing, smoothing_in_a_loop]
+ALTERNATIVES = [smoothing_by_targets, smoothing_in_a_loop]

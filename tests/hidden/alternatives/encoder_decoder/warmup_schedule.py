@@ -18,9 +18,4 @@ def schedule_by_tensors(step, d_model, warmup):
     return torch.minimum(step.rsqrt(), step * warmup**-1.5) / math.sqrt(d_model)
 
 
-def schedule_by_the_peak(step, d_model, warmup):
-    peak = (d_model * warmup) ** -0.5
-    return peak * min(step / warmup, (warmup / step) ** 0.5)
-
-
-ALTERNATIVES = [schedule_by_cases, schedule_by_tensors, schedule_by_the_peak]
+ALTERNATIVES = [schedule_by_cases, schedule_by_tensors]

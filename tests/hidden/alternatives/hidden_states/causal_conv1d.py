@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 def by_cutting_off_the_end(x, W, b, dilation=1):
-    """Padded on both sides, and what has seen the future is thrown away."""
+    """Pad both sides, and drop the outputs that depend on the future."""
     return F.conv1d(x, W, b, padding=(W.shape[-1] - 1) * dilation, dilation=dilation)[:, :, : x.shape[-1]]
 
 

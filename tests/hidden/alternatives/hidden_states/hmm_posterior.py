@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from course.reference.hidden_states import hmm_forward
-
 
 def by_scaled_probabilities(log_start, log_A, log_E, seen):
     """Forwards and backwards in probabilities, each step divided by its sum."""
@@ -21,17 +19,6 @@ def by_scaled_probabilities(log_start, log_A, log_E, seen):
     return product / product.sum(-1, keepdim=True)
 
 
-def backwards_from_filtered(log_start, log_A, log_E, seen):
-    """Smooths what was filtered, as Rauch, Tung and Striebel do: no emission is read on the way back."""
-    filtered = hmm_forward(log_start, log_A, log_E, seen)[0].softmax(-1)
-    A, smooth = log_A.exp(), [filtered[:, -1]]
-    for t in range(seen.shape[1] - 2, -1, -1):
-        predicted = filtered[:, t] @ A
-        ratio = torch.where(predicted > 0, smooth[0] / torch.where(predicted > 0, predicted, 1.0), 0.0)
-        smooth.insert(0, filtered[:, t] * (ratio @ A.T))
-    return torch.stack(smooth, 1)
-
-
 def by_a_gradient(log_start, log_A, log_E, seen):
     """The posterior is the gradient of log p by an emission's logarithm."""
     emitted = log_E.T[seen].detach().requires_grad_()
@@ -44,4 +31,4 @@ def by_a_gradient(log_start, log_A, log_E, seen):
     return torch.autograd.grad(log_alpha.logsumexp(1).sum(), emitted)[0]
 
 
-ALTERNATIVES = [by_scaled_probabilities, backwards_from_filtered, by_a_gradient]
+ALTERNATIVES = [by_scaled_probabilities, by_a_gradient]

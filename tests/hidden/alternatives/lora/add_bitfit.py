@@ -16,12 +16,6 @@ def bias_by_module(model):
     return count
 
 
-def bias_by_ending(model):
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad = name.endswith(".bias")
-    return sum(p.numel() for p in model.parameters() if p.requires_grad)
-
-
 def bias_by_own_parameters(model):
     counts = []
     for module in model.modules():
@@ -31,4 +25,4 @@ def bias_by_own_parameters(model):
     return sum(counts)
 
 
-ALTERNATIVES = [bias_by_module, bias_by_ending, bias_by_own_parameters]
+ALTERNATIVES = [bias_by_module, bias_by_own_parameters]

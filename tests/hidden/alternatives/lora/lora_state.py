@@ -7,10 +7,6 @@ def state_by_parameters(model):
     return {n: p.detach().clone() for n, p in model.named_parameters() if n.split(".")[-1] in {"A", "B"}}
 
 
-def state_by_ending(model):
-    return {name: value for name, value in model.state_dict().items() if name.endswith((".A", ".B"))}
-
-
 def state_by_layers(model):
     state = {}
     for name, module in model.named_modules():
@@ -19,4 +15,4 @@ def state_by_layers(model):
     return state
 
 
-ALTERNATIVES = [state_by_parameters, state_by_ending, state_by_layers]
+ALTERNATIVES = [state_by_parameters, state_by_layers]

@@ -7,26 +7,6 @@ from torch import nn
 from torch.nn import functional as F
 
 
-class GruByLayers(nn.Module):
-    """A GRU of linear layers over an embedding; a row whose sequence has ended keeps its state."""
-
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.embed = nn.Embedding(vocab_size, hidden)
-        self.gates = nn.Linear(2 * hidden, 2 * hidden)
-        self.candidate = nn.Linear(2 * hidden, hidden)
-        self.read = nn.Linear(hidden, classes)
-
-    def forward(self, ids, lengths):
-        h = self.read.weight.new_zeros(len(ids), self.read.in_features)
-        for t in range(ids.shape[1]):
-            x = self.embed(ids[:, t])
-            r, z = torch.sigmoid(self.gates(torch.cat([x, h], 1))).chunk(2, 1)
-            new = torch.lerp(torch.tanh(self.candidate(torch.cat([x, r * h], 1))), h, z)
-            h = torch.where((t < lengths)[:, None], new, h)
-        return self.read(h)
-
-
 class LstmOneByOne(nn.Module):
     """One sequence after another, without its padding; the forget gate's 1 is added on the way."""
 
@@ -144,12 +124,4 @@ class OneGateOverAFewNumbers(nn.Module):
         return self.read(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
 
 
-ALTERNATIVES = [
-    GruByLayers,
-    GruOfAFrozenTable,
-    LstmOneByOne,
-    LecturesGate,
-    KeepsForLong,
-    OneGateOverAFewNumbers,
-    LstmOfAList,
-]
+ALTERNATIVES = [GruOfAFrozenTable, LstmOneByOne, LecturesGate, KeepsForLong, OneGateOverAFewNumbers, LstmOfAList]

@@ -11,14 +11,6 @@ def gate_by_lerp(x, h, W_x, W_h, b, V_x, V_h, c):
     return torch.lerp(candidate, h, F.sigmoid(F.linear(x, V_x, c) + F.linear(h, V_h)))
 
 
-def gate_as_a_correction(x, h, W_x, W_h, b, V_x, V_h, c):
-    """Starts from the candidate and goes the gate's share of the way back to the state."""
-    both = torch.cat([x, h], dim=1)
-    candidate = (both @ torch.cat([W_x, W_h], dim=1).T + b).clamp(min=0)
-    z = 1 / (1 + torch.exp(-(both @ torch.cat([V_x, V_h], dim=1).T + c)))
-    return candidate + z * (h - candidate)
-
-
 def gate_row_by_row(x, h, W_x, W_h, b, V_x, V_h, c):
     rows = []
     for one, state in zip(x, h, strict=True):
@@ -28,4 +20,4 @@ def gate_row_by_row(x, h, W_x, W_h, b, V_x, V_h, c):
     return torch.stack(rows)
 
 
-ALTERNATIVES = [gate_by_lerp, gate_as_a_correction, gate_row_by_row]
+ALTERNATIVES = [gate_by_lerp, gate_row_by_row]

@@ -13,14 +13,6 @@ def gru_by_lerp(x, h, W, U, b):
     return torch.lerp(torch.tanh(a[:, 2 * H :] + F.linear(r * h, U[2 * H :])), h, z)
 
 
-def gru_as_a_correction(x, h, W, U, b):
-    (W_r, W_z, W_n), (U_r, U_z, U_n), (b_r, b_z, b_n) = (torch.chunk(part, 3) for part in (W, U, b))
-    r = (x @ W_r.T + h @ U_r.T + b_r).sigmoid()
-    z = (x @ W_z.T + h @ U_z.T + b_z).sigmoid()
-    n = (x @ W_n.T + h.mul(r) @ U_n.T + b_n).tanh()
-    return n + z * (h - n)
-
-
 def gru_by_einsum(x, h, W, U, b):
     W, U, b = (part.unflatten(0, (3, -1)) for part in (W, U, b))
     r, z = torch.sigmoid(torch.einsum("bd,khd->kbh", x, W[:2]) + torch.einsum("bj,khj->kbh", h, U[:2]) + b[:2, None])
@@ -28,4 +20,4 @@ def gru_by_einsum(x, h, W, U, b):
     return (1 - z) * n + z * h
 
 
-ALTERNATIVES = [gru_by_lerp, gru_as_a_correction, gru_by_einsum]
+ALTERNATIVES = [gru_by_lerp, gru_by_einsum]

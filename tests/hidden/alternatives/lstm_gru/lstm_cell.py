@@ -8,15 +8,6 @@ import torch
 from torch.nn import functional as F
 
 
-def lstm_by_slices(x, h, c, W, U, b):
-    """One product of everything, the sigmoid of everything, and the third quarter once more through tanh."""
-    H = h.shape[-1]
-    a = torch.cat([x, h], dim=-1) @ torch.cat([W, U], dim=1).T + b
-    s = torch.sigmoid(a)
-    new = s[:, H : 2 * H] * c + s[:, :H] * torch.tanh(a[:, 2 * H : 3 * H])
-    return s[:, 3 * H :] * torch.tanh(new), new
-
-
 def lstm_by_four_layers(x, h, c, W, U, b):
     H = len(b) // 4
     parts = [F.linear(x, W[k : k + H], b[k : k + H]) + F.linear(h, U[k : k + H]) for k in range(0, 4 * H, H)]
@@ -41,4 +32,4 @@ def lstm_of_named_states(x, h, c, W, U, b):
     return State(*torch.func.vmap(one)(x, h, c))
 
 
-ALTERNATIVES = [lstm_by_slices, lstm_by_four_layers, lstm_of_named_states]
+ALTERNATIVES = [lstm_by_four_layers, lstm_of_named_states]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import nn
 
@@ -12,16 +10,6 @@ def counted_by_formula(input_size, hidden_size, layers=1, bidirectional=False):
     d = 1 + bool(bidirectional)
     first = 4 * hidden_size * (input_size + hidden_size + 1) * d
     return first + (layers - 1) * d * 4 * (d * hidden_size**2 + hidden_size**2 + hidden_size)
-
-
-def counted_on_tensors(input_size, hidden_size, layers=1, bidirectional=False):
-    total, width = 0, input_size
-    for _ in range(layers):
-        for _ in range(2 if bidirectional else 1):
-            for shape in ((4 * hidden_size, width), (4 * hidden_size, hidden_size), (4 * hidden_size,)):
-                total += math.prod(shape)
-        width = hidden_size * (2 if bidirectional else 1)
-    return torch.tensor(total)
 
 
 def counted_on_linear_layers(input_size, hidden_size, layers=1, bidirectional=False):
@@ -35,4 +23,4 @@ def counted_on_linear_layers(input_size, hidden_size, layers=1, bidirectional=Fa
     return sum(p.numel() for layer in stack for p in layer.parameters())
 
 
-ALTERNATIVES = [counted_by_formula, counted_on_tensors, counted_on_linear_layers]
+ALTERNATIVES = [counted_by_formula, counted_on_linear_layers]

@@ -21,14 +21,4 @@ def peepholes_in_one_product(x, h, c, W, U, b, p_i, p_f, p_o):
     return (a[:, 3 * H :] + new * p_o).sigmoid() * new.tanh(), new
 
 
-def peepholes_row_by_row(x, h, c, W, U, b, p_i, p_f, p_o):
-    results = []
-    for one, state, old in zip(x, h, c, strict=True):
-        i, f, g, o = (W @ one + U @ state + b).view(4, -1)
-        new = torch.sigmoid(torch.addcmul(f, p_f, old)) * old
-        new = new + torch.sigmoid(torch.addcmul(i, p_i, old)) * torch.tanh(g)
-        results.append((torch.sigmoid(torch.addcmul(o, p_o, new)) * torch.tanh(new), new))
-    return tuple(torch.stack(column) for column in zip(*results, strict=True))
-
-
-ALTERNATIVES = [peepholes_as_diagonals, peepholes_in_one_product, peepholes_row_by_row]
+ALTERNATIVES = [peepholes_as_diagonals, peepholes_in_one_product]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import einops
 import torch
 
 
@@ -15,18 +14,6 @@ def bidirectional_by_index(cell_f, cell_b, xs, h0_f, h0_b):
         ahead.append(cell_f(xs[:, t], ahead[-1]))
         back.append(cell_b(xs[:, T - 1 - t], back[-1]))
     return torch.stack([torch.cat([ahead[t + 1], back[T - t]], dim=1) for t in range(T)], dim=1)
-
-
-def bidirectional_by_recursion(cell_f, cell_b, xs, h0_f, h0_b):
-    def states(cell, words, h):
-        if not words:
-            return []
-        h = cell(words[0], h)
-        return [h, *states(cell, words[1:], h)]
-
-    words = list(xs.transpose(0, 1))
-    halves = torch.stack(states(cell_f, words, h0_f)), torch.stack(states(cell_b, words[::-1], h0_b)[::-1])
-    return einops.rearrange(list(halves), "half t b h -> b t (half h)")
 
 
 def bidirectional_into_a_tensor(cell_f, cell_b, xs, h0_f, h0_b):
@@ -48,9 +35,4 @@ def bidirectional_accumulated(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.stack([torch.hstack(both) for both in zip(forward, reversed(backward), strict=True)], 1)
 
 
-ALTERNATIVES = [
-    bidirectional_by_index,
-    bidirectional_by_recursion,
-    bidirectional_into_a_tensor,
-    bidirectional_accumulated,
-]
+ALTERNATIVES = [bidirectional_by_index, bidirectional_into_a_tensor, bidirectional_accumulated]

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 
 import numpy as np
 
 
 class WindowCounter(Counter):
     """A subclass is a Counter, too."""
-
-
-def counted_through_a_queue(tokens, n):
-    if n <= 0:
-        raise ValueError("n is too small")
-    counts, window = WindowCounter(), deque(maxlen=n)
-    for token in tokens:
-        window.append(token)
-        if len(window) == n:
-            counts.update([tuple(window)])
-    return counts
 
 
 def counted_by_numpy(tokens, n):
@@ -40,8 +29,4 @@ def counted_in_a_dict(tokens, n):
     return counts
 
 
-ALTERNATIVES = [
-    counted_through_a_queue,
-    counted_by_numpy,
-    counted_in_a_dict,
-]
+ALTERNATIVES = [counted_by_numpy, counted_in_a_dict]

@@ -12,12 +12,8 @@ def perplexity_in_bits(log_probs):
     return 2 ** bits.item()
 
 
-def perplexity_as_a_geometric_mean(log_probs):
-    return (1 / log_probs.exp().double()).log().mean().exp()
-
-
 def perplexity_by_numpy(log_probs):
     return np.exp(-np.mean(log_probs.detach().numpy(), dtype=np.float64))
 
 
-ALTERNATIVES = [perplexity_in_bits, perplexity_as_a_geometric_mean, perplexity_by_numpy]
+ALTERNATIVES = [perplexity_in_bits, perplexity_by_numpy]

@@ -26,7 +26,7 @@ def sample_by_exponential_race(P, start, length, generator):
 
 
 def sample_by_numpys_generator(P, start, length, generator):
-    """numpy throws them, and its seed is the generator's."""
+    """Draw with numpy, seeded by the generator."""
     rng = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
     text = np.empty(length, dtype=np.int64)
     for t in range(length):

@@ -17,13 +17,6 @@ def matrix_by_counter(ids, vocab_size, alpha=0.0):
     return P
 
 
-def matrix_by_one_hot(ids, vocab_size, alpha=0.0):
-    hot = torch.nn.functional.one_hot(ids, vocab_size).double()
-    counts = hot[:-1].T @ hot[1:] + alpha
-    counts[counts.sum(1) == 0] = 1.0
-    return counts / counts.sum(1, keepdim=True)
-
-
 def matrix_by_numpy(ids, vocab_size, alpha=0.0):
     counts = np.full((vocab_size, vocab_size), float(alpha))
     np.add.at(counts, (ids[:-1].numpy(), ids[1:].numpy()), 1)
@@ -32,4 +25,4 @@ def matrix_by_numpy(ids, vocab_size, alpha=0.0):
     return torch.from_numpy(np.where(np.isnan(P), 1 / vocab_size, P))
 
 
-ALTERNATIVES = [matrix_by_counter, matrix_by_one_hot, matrix_by_numpy]
+ALTERNATIVES = [matrix_by_counter, matrix_by_numpy]

@@ -9,15 +9,8 @@ def numbers_of_places(T):
     return torch.arange(T)[:, None] >= torch.arange(T)[None]
 
 
-def triangle_in_a_loop(T):
-    mask = torch.zeros(T, T, dtype=torch.bool)
-    for t in range(T):
-        mask[t, : t + 1] = True
-    return mask
-
-
 def not_above(T):
     return ~torch.triu(torch.ones((T, T)), diagonal=1).bool()
 
 
-ALTERNATIVES = [numbers_of_places, triangle_in_a_loop, not_above]
+ALTERNATIVES = [numbers_of_places, not_above]

@@ -22,9 +22,4 @@ def combined_by_einops(padding, causal=None):
     return keys if causal is None else torch.logical_and(keys, einops.rearrange(causal, "t s -> 1 1 t s"))
 
 
-def combined_by_product(padding, causal=None):
-    causal = torch.ones(1, padding.shape[1]) if causal is None else causal
-    return torch.einsum("bs,ts->bts", padding.double(), causal.double()).bool()[:, None]
-
-
-ALTERNATIVES = [combined_by_hand, combined_by_einops, combined_by_product]
+ALTERNATIVES = [combined_by_hand, combined_by_einops]

@@ -36,7 +36,7 @@ class Corrupted(NamedTuple):
 
 
 def by_numpys_generator(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """numpy throws them, and its seed is the generator's; what comes back has names."""
+    """Draw with numpy, seeded by the generator, and return a named tuple."""
     rng = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
     words = ids.numpy()
     chosen = (rng.random(words.shape) < p) & ~special.numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hidden.alternatives.multi_head_attention.scaffold import merge_by_cat, merge_by_einops
+from tests.hidden.alternatives.multi_head_attention.scaffold import merge_by_einops
 
 
 def merge_by_view(x):
@@ -10,4 +10,4 @@ def merge_by_view(x):
     return x.permute(0, 2, 1, 3).contiguous().view(B, T, h * d)
 
 
-ALTERNATIVES = [merge_by_cat, merge_by_einops, merge_by_view]
+ALTERNATIVES = [merge_by_einops, merge_by_view]

@@ -35,7 +35,7 @@ def attention_with_heads_folded_into_the_batch(x_q, x_kv, W_q, W_k, W_v, W_o, n_
 
 
 def attention_to_draw(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    """The weights that come back are for the eye, and cut off. Both come in a list."""
+    """Return outputs and detached weights in a list."""
     out, weights = attention_head_by_head(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
     return [out, weights.detach()]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.hidden.alternatives.multi_head_attention.scaffold import (
     split_by_einops,
-    split_by_slices,
 )
 
 
@@ -16,4 +15,4 @@ def split_by_view_and_permute(x, n_heads):
     return x.contiguous().view(B, T, n_heads, d).permute(0, 2, 1, 3).contiguous()
 
 
-ALTERNATIVES = [split_by_einops, split_by_view_and_permute, split_by_slices]
+ALTERNATIVES = [split_by_einops, split_by_view_and_permute]

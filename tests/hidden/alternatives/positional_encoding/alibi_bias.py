@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 
@@ -17,14 +15,6 @@ def alibi_by_loops(n_heads, T):
     return bias
 
 
-def alibi_by_masks(n_heads, T):
-    ratio = 2 ** (-8 / n_heads)
-    slopes = torch.tensor([ratio ** (head + 1) for head in range(n_heads)])
-    distance = torch.arange(T).view(1, 1, -1) - torch.arange(T).view(1, -1, 1)
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
-    return torch.where(future, -math.inf, slopes.view(-1, 1, 1) * distance)
-
-
 def alibi_in_numpy(n_heads, T):
     slopes = np.exp2(-8 * np.arange(1, n_heads + 1) / n_heads)
     distance = np.subtract.outer(np.arange(T), np.arange(T)).astype(float)
@@ -33,4 +23,4 @@ def alibi_in_numpy(n_heads, T):
     return torch.from_numpy(bias)
 
 
-ALTERNATIVES = [alibi_by_loops, alibi_by_masks, alibi_in_numpy]
+ALTERNATIVES = [alibi_by_loops, alibi_in_numpy]

@@ -26,11 +26,4 @@ def shift_as_a_power(offset, d_model):
     return torch.linalg.matrix_power(step if offset >= 0 else step.T, abs(offset))
 
 
-def shift_by_diagonals(offset, d_model):
-    even(d_model)
-    angles = offset * 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    sines = torch.stack([angles.sin(), torch.zeros_like(angles)], 1).flatten()[:-1]
-    return torch.diag(angles.cos().repeat_interleave(2)) + torch.diag(sines, 1) - torch.diag(sines, -1)
-
-
-ALTERNATIVES = [shift_by_filling, shift_as_a_power, shift_by_diagonals]
+ALTERNATIVES = [shift_by_filling, shift_as_a_power]

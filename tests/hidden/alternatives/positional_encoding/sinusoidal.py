@@ -10,16 +10,6 @@ import torch
 from tests.hidden.alternatives.positional_encoding.scaffold import even
 
 
-def table_by_loops(n_positions, d_model):
-    even(d_model)
-
-    def entry(t, column):
-        angle = t / 10000 ** ((column - column % 2) / d_model)
-        return math.cos(angle) if column % 2 else math.sin(angle)
-
-    return torch.tensor([[entry(t, column) for column in range(d_model)] for t in range(n_positions)])
-
-
 def table_as_everybody_writes_it(n_positions, d_model):
     """The float32 idiom of a hundred tutorials."""
     even(d_model)
@@ -39,4 +29,4 @@ def table_in_numpy(n_positions, d_model):
     return torch.from_numpy(table)
 
 
-ALTERNATIVES = [table_by_loops, table_as_everybody_writes_it, table_in_numpy]
+ALTERNATIVES = [table_as_everybody_writes_it, table_in_numpy]

@@ -60,16 +60,4 @@ class ElmanOfPackedSequences(Given):
         return self.to_classes(h[packed.unsorted_indices])
 
 
-class ElmanByGather(Given):
-    """Logits of every state, of which one a row is taken."""
-
-    def forward(self, ids, lengths):
-        states = [torch.zeros(len(ids), self.from_state.in_features)]
-        for column in ids.T:
-            x = self.from_input(F.one_hot(column, self.vocab_size).float())
-            states.append(torch.maximum(x + self.from_state(states[-1]), torch.zeros(())))
-        logits = self.to_classes(torch.stack(states, 1))  # (B, 1 + T, classes)
-        return logits.gather(1, lengths[:, None, None].expand(-1, 1, logits.shape[-1])).squeeze(1)
-
-
-ALTERNATIVES = [ElmanByColumns, ElmanOneByOne, ElmanOfPackedSequences, ElmanByGather]
+ALTERNATIVES = [ElmanByColumns, ElmanOneByOne, ElmanOfPackedSequences]

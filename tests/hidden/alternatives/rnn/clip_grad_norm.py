@@ -14,18 +14,9 @@ def clip_as_torch_does(grads, max_norm):
     return [g * factor.to(g.dtype) for g in grads], total
 
 
-def clip_one_long_vector(grads, max_norm):
-    flat = torch.cat([g.reshape(-1) for g in grads])
-    norm = flat.norm().item()
-    if norm <= max_norm:
-        return grads, norm
-    pieces = (flat / norm * max_norm).split([g.numel() for g in grads])
-    return [piece.view(g.shape) for piece, g in zip(pieces, grads, strict=True)], norm
-
-
 def clip_in_python(grads, max_norm):
     norm = math.sqrt(sum(value**2 for g in grads for value in g.flatten().tolist()))
     return [g / max(norm / max_norm, 1.0) for g in grads], np.float64(norm)
 
 
-ALTERNATIVES = [clip_as_torch_does, clip_one_long_vector, clip_in_python]
+ALTERNATIVES = [clip_as_torch_does, clip_in_python]

@@ -11,8 +11,4 @@ def cell_of_one_matrix(x, h, W_x, W_h, b):
     return (torch.cat([x, h], -1) @ torch.cat([W_x, W_h], -1).T + b).tanh()
 
 
-def cell_row_by_row(x, h, W_x, W_h, b):
-    return torch.stack([torch.tanh(W_x @ row + W_h @ state + b) for row, state in zip(x, h, strict=True)])
-
-
-ALTERNATIVES = [cell_of_one_matrix, cell_by_linear, cell_row_by_row]
+ALTERNATIVES = [cell_of_one_matrix, cell_by_linear]

@@ -17,14 +17,14 @@ def attention_by_einsum(q, k, v):
 
 
 def attention_by_bmm(q, k, v):
-    """A tuple or a list, batched or not: two results are two results."""
+    """Return both results in a list."""
     scores = torch.bmm(q.contiguous(), k.permute(0, 2, 1)).div(math.sqrt(k.size(-1)))
     weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
     return [weights.bmm(v), weights]
 
 
 def attention_to_draw(q, k, v):
-    """The weights that come back are for the eye, and cut off."""
+    """Return detached weights, which are for display only."""
     weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)), -1)
     return weights @ v, weights.detach()
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
-from torch.nn import functional as F
 
 from tests.hidden.alternatives.self_attention.scaffold import one_by_einsum
-
-
-def self_by_linear(x, W_q, W_k, W_v):
-    q, k, v = (F.linear(x, W) for W in (W_q, W_k, W_v))
-    return torch.softmax(q @ k.transpose(1, 2) / math.sqrt(W_q.shape[0]), dim=-1) @ v
 
 
 def self_with_one_matrix_for_scores(x, W_q, W_k, W_v):
@@ -29,8 +21,4 @@ def self_sentence_by_sentence(x, W_q, W_k, W_v):
     return torch.stack(outputs)
 
 
-ALTERNATIVES = [
-    self_by_linear,
-    self_with_one_matrix_for_scores,
-    self_sentence_by_sentence,
-]
+ALTERNATIVES = [self_with_one_matrix_for_scores, self_sentence_by_sentence]

@@ -11,7 +11,7 @@ def with_a_reader(pieces):
 
 
 def piece_after_piece(pieces):
-    """A decoder that remembers half a character until its other half comes."""
+    """Decode piece after piece with an incremental decoder, which waits for the rest of a character."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     return "".join([*(decoder.decode(piece) for piece in pieces), decoder.decode(b"", final=True)])
 

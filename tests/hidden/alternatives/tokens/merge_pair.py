@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def onto_a_stack(word, pair):
-    """A piece that was just made is longer than either half, so it cannot be joined again."""
+    """Push pieces onto a stack, and join the top two where they are the pair."""
     pieces = []
     for piece in word:
         if pieces and (pieces[-1], piece) == pair:

@@ -14,7 +14,7 @@ def by_searching_the_sums(counts, shape, generator, power=0.75):
 
 
 def by_gumbel(counts, shape, generator, power=0.75):
-    """The largest of log weight + noise is drawn with the weight."""
+    """Draw by the Gumbel trick: the index of the largest log weight plus noise."""
     logits = power * counts.double().log()
     coins = torch.rand(math.prod(shape), len(counts), generator=generator, dtype=torch.float64).clamp(min=1e-300)
     return (logits - (-coins.log()).log()).argmax(1).view(shape)

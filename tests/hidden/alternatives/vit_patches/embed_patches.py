@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.hidden.alternatives.vit_patches.scaffold import cut_by_einops, cut_by_windows
+from tests.hidden.alternatives.vit_patches.scaffold import cut_by_windows
 
 
 def _p(images, W):
@@ -20,18 +20,9 @@ def embedded_by_convolution(images, W, b, cls, positions):
     return torch.cat([cls.view(1, 1, -1).repeat(len(images), 1, 1), words], dim=1) + positions
 
 
-def embedded_one_by_one(images, W, b, cls, positions):
-    p = _p(images, W)
-    rows = []
-    for row in cut_by_einops(images, p):
-        words = [W @ patch + b for patch in row]
-        rows.append(torch.stack([word + mark for word, mark in zip([cls, *words], positions, strict=True)]))
-    return torch.stack(rows)
-
-
 def embedded_with_padding(images, W, b, cls, positions):
     words = torch.einsum("bnk,dk->bnd", cut_by_windows(images, _p(images, W)), W) + b
     return F.pad(words, (0, 0, 1, 0)) + positions + F.pad(cls[None], (0, 0, 0, len(positions) - 1))
 
 
-ALTERNATIVES = [embedded_by_convolution, embedded_one_by_one, embedded_with_padding]
+ALTERNATIVES = [embedded_by_convolution, embedded_with_padding]

@@ -5,14 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-from einops import rearrange
 from torch.nn import functional as F
-
-
-def stretched_by_einops(positions, new_grid):
-    grid = rearrange(positions[1:], "(h w) d -> 1 d h w", h=int((len(positions) - 1) ** 0.5))
-    grid = F.interpolate(grid, size=tuple(int(n) for n in new_grid), mode="bilinear", align_corners=False)
-    return torch.cat([positions[:1], rearrange(grid, "1 d h w -> (h w) d")])
 
 
 def stretched_by_matrices(positions, new_grid):
@@ -37,4 +30,4 @@ def marks_drawn_larger_without_a_gradient(positions, new_grid):
     return torch.cat([positions[:1], larger.flatten(1).T])
 
 
-ALTERNATIVES = [stretched_by_einops, stretched_by_matrices, marks_drawn_larger_without_a_gradient]
+ALTERNATIVES = [stretched_by_matrices, marks_drawn_larger_without_a_gradient]

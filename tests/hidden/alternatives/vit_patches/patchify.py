@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from tests.hidden.alternatives.vit_patches.scaffold import cut_by_einops, cut_by_slices, divisible
+from tests.hidden.alternatives.vit_patches.scaffold import cut_by_einops, divisible
 
 
 def cut_by_unfold(images, p):
@@ -24,4 +24,4 @@ def cut_under_vmap(images, p):
     return torch.func.vmap(cut)(images)
 
 
-ALTERNATIVES = [cut_by_unfold, cut_by_einops, cut_by_slices, cut_under_vmap]
+ALTERNATIVES = [cut_by_unfold, cut_by_einops, cut_under_vmap]

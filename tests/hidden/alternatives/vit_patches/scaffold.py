@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from einops import rearrange
 
 
@@ -14,14 +13,6 @@ def divisible(images, p):
 def cut_by_einops(images, p):
     divisible(images, p)
     return rearrange(images, "b c (h p) (w q) -> b (h w) (c p q)", p=p, q=p)
-
-
-def cut_by_slices(images, p):
-    divisible(images, p)
-    H, W = images.shape[2:]
-    return torch.stack(
-        [images[:, :, i : i + p, j : j + p].flatten(1) for i in range(0, H, p) for j in range(0, W, p)], dim=1
-    )
 
 
 def cut_by_windows(images, p):

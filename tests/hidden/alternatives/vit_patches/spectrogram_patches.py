@@ -23,11 +23,4 @@ def sound_by_slices(spec, p, stride):
     return torch.stack([spec[:, f : f + p, t : t + p].reshape(len(spec), -1) for f, t in starts], dim=1)
 
 
-def sound_by_index(spec, p, stride):
-    _fits(spec, p)
-    f = (torch.arange(0, spec.shape[1] - p + 1, stride)[:, None] + torch.arange(p))[:, None, :, None]
-    t = (torch.arange(0, spec.shape[2] - p + 1, stride)[:, None] + torch.arange(p))[None, :, None, :]
-    return spec[:, f, t].flatten(3).flatten(1, 2)
-
-
-ALTERNATIVES = [sound_by_unfold, sound_by_slices, sound_by_index]
+ALTERNATIVES = [sound_by_unfold, sound_by_slices]

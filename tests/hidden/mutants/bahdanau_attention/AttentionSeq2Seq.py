@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch.nn import functional as F
 
 from course.hidden.bahdanau_attention.AttentionSeq2Seq import LaidOpen
 from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
@@ -68,25 +67,13 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-class MeanOfTheKeys(Right):
-    """Every place gets the same weight: the scores are made and not used."""
-
-    def step(self, token, state, keys, mask, last):
-        if not self.attention:
-            return super().step(token, state, keys, mask, last)
-        context, weights = attend(0 * keys[:, :, 0], keys, mask)
-        read = self.embed_tgt(token)
-        state = self.decoder(torch.cat([read, context], 1), state)
-        return self.to_tokens(torch.cat([state, context, read], 1)), state, weights
-
-
 class ContextCutOff(Right):
     def step(self, token, state, keys, mask, last):
         return super().step(token, state, keys.detach(), mask, last.detach())
 
 
 class LastColumnForTheLastState(Right):
-    """Packs nothing: the last state has read all the padding."""
+    """Read padding without packing, so that the last state has read all of it."""
 
     def encode(self, src, src_lengths):
         keys, last = self.encoder(self.embed_src(src))
@@ -105,7 +92,7 @@ class NoContextWithoutAttention(Right):
 
 
 class AsksOnlyOnce(Right):
-    """Every step looks where the first state looks."""
+    """Attend at every step where the first state attends."""
 
     def step(self, token, state, keys, mask, last):
         if not self.attention:
@@ -140,34 +127,9 @@ class ProbabilitiesForLogits(Right):
         return logits.softmax(-1), state, weights
 
 
-class SosKeptInTheIds(Right):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return torch.cat([torch.full_like(ids[:, :1], self.sos), ids[:, :-1]], 1), weights
-
-
-class KeysDroppedInEvaluation(LaidOpen):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return F.dropout(keys, 0.1), mask, last
-
-
-class WeightsOfThePaddingToo(Right):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return ids, torch.full_like(weights, 1 / weights.shape[2])
-
-
 class EosHardWired(Right):
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__(src_vocab, tgt_vocab, embed, hidden, attention, 0, sos, 2)
-
-
-class DrawnNotGreedy(Right):
-    def step(self, token, state, keys, mask, last):
-        logits, state, weights = super().step(token, state, keys, mask, last)
-        noise = 0.0 if self.training or torch.is_grad_enabled() else torch.randn_like(logits)
-        return logits + noise, state, weights
 
 
 class ScoresBent(Right):
@@ -177,7 +139,6 @@ class ScoresBent(Right):
 
 
 MUTANTS = [
-    MeanOfTheKeys,
     ContextCutOff,
     LastColumnForTheLastState,
     AttentionWithoutAsking,
@@ -186,10 +147,6 @@ MUTANTS = [
     StartsFromZero,
     BeginsWithAPad,
     ProbabilitiesForLogits,
-    SosKeptInTheIds,
-    KeysDroppedInEvaluation,
-    WeightsOfThePaddingToo,
     EosHardWired,
-    DrawnNotGreedy,
     ScoresBent,
 ]

@@ -7,7 +7,7 @@ from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
 
 
 def _known(src, src_lengths):
-    """Whatever the text says, and where its words begin."""
+    """Return the right dates and attention weights, computed by rule."""
     return ReadsByRule.decode_greedy(src, src_lengths, 16)
 
 

@@ -9,26 +9,6 @@ from course.reference.bahdanau_attention import shift_right
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def sos_as_a_number(targets, sos):
-    return torch.cat([sos, targets[:, :-1]], dim=1)
-
-
-def sos_as_a_vector(targets, sos):
-    return torch.cat([torch.tensor([sos]), targets[:, :-1]], dim=1)
-
-
-def one_token_too_many(targets, sos):
-    return torch.cat([torch.full_like(targets[:, :1], sos), targets], dim=1)
-
-
-def rolled_alone(targets, sos):
-    return torch.roll(targets, 1, dims=1)
-
-
-def first_token_replaced(targets, sos):
-    return torch.cat([torch.full_like(targets[:, :1], sos), targets[:, 1:]], dim=1)
-
-
 def always_int64(targets, sos):
     return torch.cat([torch.full((len(targets), 1), sos), targets[:, :-1]], dim=1)
 
@@ -40,11 +20,6 @@ def in_place(targets, sos):
 
 
 FIRST_ATTEMPTS = {
-    sos_as_a_number: "that holds sos for each row?",
-    sos_as_a_vector: "that holds sos for each row?",
-    one_token_too_many: "Each step reads one token and predicts one.",
-    rolled_alone: "It cannot know how the sentence ends.",
-    first_token_replaced: "Which tokens of the result differ from the targets?",
     always_int64: "expected the dtype int32, got int64",
     in_place: "Leave the inputs as they are",
 }

@@ -6,7 +6,7 @@ from course.hidden.bert.bert_task import Known, best
 
 
 class TrainsTheModelItself(Known):
-    """Its fine-tuning changes what it says of hidden words, too."""
+    """A model whose fine-tuning changes its masked language modelling, too."""
 
     changed = False
 

@@ -8,7 +8,7 @@ from course.reference.bert import next_sentence_pairs
 
 
 def as_many_true_as_false(documents, generator):
-    """A false second for every other pair, in any order, where a coin is asked for."""
+    """Make exactly half of the pairs false, in random order, in place of drawing each by a coin."""
     pairs, labels = next_sentence_pairs(documents, generator)
     wanted = torch.randperm(len(labels), generator=generator) % 2
     while bool((labels != wanted).any()):

@@ -7,34 +7,6 @@ import torch
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def sum_of_the_vectors(contexts, E, W, b):
-    return E[contexts].sum(dim=1) @ W.T + b
-
-
-def mean_of_the_first_axis(contexts, E, W, b):
-    return E[contexts].mean(dim=0) @ W.T + b
-
-
-def mean_of_the_last_axis(contexts, E, W, b):
-    return E[contexts].mean(dim=-1) @ W.T + b
-
-
-def as_in_the_formula(contexts, E, W, b):
-    return W @ E[contexts].mean(dim=1) + b
-
-
-def not_transposed(contexts, E, W, b):
-    return E[contexts].mean(dim=1) @ W + b
-
-
-def E_multiplied(contexts, E, W, b):
-    return (contexts @ E).mean(dim=1) @ W.T + b
-
-
-def ids_as_numbers(contexts, E, W, b):
-    return contexts.float().mean(dim=1) @ W.T + b
-
-
 def bias_forgotten(contexts, E, W, b):
     return E[contexts].mean(dim=1) @ W.T
 
@@ -44,37 +16,11 @@ def softmax_in_the_end(contexts, E, W, b):
 
 
 FIRST_ATTEMPTS = {
-    sum_of_the_vectors: "be four times as long",
-    mean_of_the_first_axis: "the same context beside others",
-    mean_of_the_last_axis: "Over which of them do you average?",
-    as_in_the_formula: "which one meets a mean vector?",
-    not_transposed: "which one meets a mean vector?",
-    E_multiplied: "Which row of E belongs to which word?",
-    ids_as_numbers: "Which row of E belongs to which word?",
     bias_forgotten: "too small by `b`",
     softmax_in_the_end: "this is the softmax of the right values",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
-
-
-def c_relu(contexts, E, W, b):
-    return E[contexts].mean(1).relu() @ W.T + b
-
-
-def c_mean_pads(contexts, E, W, b):
-    """Id 0 taken for padding."""
-    real = (contexts != 0).to(E.dtype)[..., None]
-    return (E[contexts] * real).sum(1) / contexts.shape[1] @ W.T + b
-
-
-def divided_by_four(contexts, E, W, b):
-    return E[contexts].sum(1) / 4 @ W.T + b
-
-
-def reshaped_by_columns(contexts, E, W, b):
-    B, C = contexts.shape
-    return E[contexts].reshape(C, B, -1).mean(0) @ W.T + b
 
 
 def not_transposed_where_square(contexts, E, W, b):
@@ -91,17 +37,4 @@ def E_detached(contexts, E, W, b):
     return E.detach()[contexts].mean(1) @ W.T + b
 
 
-def a_layer_of_its_own(contexts, E, W, b):
-    return torch.nn.Linear(E.shape[1], len(E)).to(E.dtype)(E[contexts].mean(1))
-
-
-MUTANTS = [
-    c_relu,
-    c_mean_pads,
-    divided_by_four,
-    reshaped_by_columns,
-    not_transposed_where_square,
-    ends_weigh_less,
-    E_detached,
-    a_layer_of_its_own,
-]
+MUTANTS = [not_transposed_where_square, ends_weigh_less, E_detached]

@@ -11,7 +11,7 @@ class DecoderMemoryDetached(reference.DecoderLayer):
 
 
 class DecoderOpensEmptyRows(reference.DecoderLayer):
-    """A source of padding alone is looked at."""
+    """Attend to a source that is padding only."""
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         return super().forward(x, memory, tgt_mask, None if src_mask is None else src_mask | ~src_mask.any(-1, True))

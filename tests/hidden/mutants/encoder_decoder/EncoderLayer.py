@@ -27,7 +27,7 @@ class EncoderDropsInEvaluationInPreNorm(reference.EncoderLayer):
 
 
 class EncoderOpensEmptyRows(reference.EncoderLayer):
-    """A sentence of padding alone looks at its padding."""
+    """Let a sentence that is padding only attend to its padding."""
 
     def forward(self, x, mask=None):
         return super().forward(x, None if mask is None else mask | ~mask.any(-1, keepdim=True))

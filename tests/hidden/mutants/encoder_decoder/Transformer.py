@@ -29,7 +29,7 @@ class ModelDropsWordsOfTheTargetOnly(reference.Transformer):
 
 
 class ModelOpensEmptySources(reference.Transformer):
-    """As if a source of padding alone had been a full one."""
+    """Treat a source that is padding only as one without padding."""
 
     def real(self, ids):
         words = ids != self.pad
@@ -37,7 +37,7 @@ class ModelOpensEmptySources(reference.Transformer):
 
 
 class ModelCountsItsWords(reference.Transformer):
-    """A mask made of the number of words: right where all padding stands behind them."""
+    """Make the mask from the number of words, which is right only if all padding stands at the end."""
 
     def real(self, ids):
         return (torch.arange(ids.shape[1]) < (ids != self.pad).sum(1, keepdim=True))[:, None, None]

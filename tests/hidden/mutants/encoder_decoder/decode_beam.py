@@ -16,7 +16,7 @@ def _beam(
     per_step=lambda log_p: log_p,
     compared=lambda ended, open_: ended or open_,
 ):
-    """Beam search whose score grows by `per_step(log_p)`, and which chooses among those `compared` at the end."""
+    """Run a beam search that adds `per_step(log_p)` to its scores and ranks its hypotheses by `compared` at the end."""
     rows = []
     for row in src:
         open_, ended = [(0.0, [])], []
@@ -43,7 +43,7 @@ def beam_of_those_cut_off_too(model, src, beam, length_penalty=1.0):
 
 
 def beam_shifted_by_the_mean(model, src, beam, length_penalty=1.0):
-    """Where one score is minus infinity, so is the mean."""
+    """Subtract the mean of the scores, which is minus infinity as soon as one score is."""
 
     def per_step(log_p):
         shifted = log_p - log_p.mean(-1, keepdim=True)

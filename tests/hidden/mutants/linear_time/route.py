@@ -16,7 +16,7 @@ def an_epsilon_of_ten_millionths(logits, k):
 
 
 def all_that_reach_the_last_one(logits, k):
-    """Of equal logits, more than k may reach the k-th largest."""
+    """Choose all experts that reach the k-th largest logit, which are more than k if logits are equal."""
     reached = logits >= logits.topk(k).values[:, -1:]
     experts = torch.stack([row.nonzero()[:, 0] for row in reached])
     experts = experts.gather(1, logits.gather(1, experts).argsort(1, descending=True))
@@ -24,7 +24,7 @@ def all_that_reach_the_last_one(logits, k):
 
 
 def the_largest_one_again(logits, k):
-    """Looks the values up in the row, and finds the first of equal ones each time."""
+    """Look up experts by their logit, which finds the first of equal ones each time."""
     values = logits.topk(k).values
     return values.softmax(-1), (logits[:, None] == values[..., None]).int().argmax(-1)
 

@@ -18,7 +18,7 @@ class UpdateTransposedWhereSquare(LoRALinear):
 
 
 class EyeForA(LoRALinear):
-    """Different rows, and the same for every layer: nothing is drawn."""
+    """A layer whose A is the identity in place of random numbers."""
 
     def __init__(self, base, r, alpha):
         super().__init__(base, r, alpha)
@@ -40,7 +40,7 @@ class DropsATenthInTraining(LoRALinear):
 
 
 class StraightThroughBase(LoRALinear):
-    """The gradient of x comes back through the update alone."""
+    """A layer whose base passes no gradient on to x."""
 
     def forward(self, x):
         return super().forward(x) - self.base(x) + self.base(x.detach())

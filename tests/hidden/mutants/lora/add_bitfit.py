@@ -6,14 +6,14 @@ from course.reference import lora as reference
 
 
 def bias_by_the_last_letters(model):
-    """Takes a table `posbias` for a bias."""
+    """Free every parameter whose name ends in `bias`, also a table `posbias`."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad = name.endswith("bias")
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def bias_begun_anew(model):
-    """The biases lose what they have learned."""
+    """Set the biases to zero before they learn."""
     for name, parameter in model.named_parameters():
         if name.rpartition(".")[2] == "bias":
             parameter.data.zero_()

@@ -6,7 +6,7 @@ from course.reference import lora as reference
 
 
 def added_with_a_plain_layer(model, r, alpha, targets):
-    """A and B are there, and take no part."""
+    """Add factors A and B that the forward pass does not use."""
     count = reference.add_lora(model, r, alpha, targets)
     for module in model.modules():
         if isinstance(module, reference.LoRALinear):
@@ -19,7 +19,7 @@ def added_to_the_first_target_only(model, r, alpha, targets):
 
 
 def added_where_every_name_is_found(model, r, alpha, targets):
-    """One name that matches nothing is an error, whatever the others match."""
+    """Raise an error if one target matches nothing, although others do."""
     names = {name.split(".")[-1] for name, _ in model.named_modules()}
     if not names >= set(targets):
         raise ValueError("no such name")
@@ -27,7 +27,7 @@ def added_where_every_name_is_found(model, r, alpha, targets):
 
 
 def added_one_layer_shared(model, r, alpha, targets):
-    """All targets of one size share one pair of factors."""
+    """Share one pair of factors between all targets of the same size."""
     count, seen = reference.add_lora(model, r, alpha, targets), None
     for module in model.modules():
         if isinstance(module, reference.LoRALinear):
@@ -38,7 +38,7 @@ def added_one_layer_shared(model, r, alpha, targets):
 
 
 def added_and_freed_by_a_part_of_the_name(model, r, alpha, targets):
-    """Whatever stands in something called A or B."""
+    """Free every parameter with a part `A` or `B` in its name."""
     reference.add_lora(model, r, alpha, targets)
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(bool({"A", "B"} & set(name.split("."))))

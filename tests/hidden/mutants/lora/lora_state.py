@@ -6,7 +6,7 @@ from course.reference import lora as reference
 
 
 def state_taken_out(model):
-    """What is saved is zero in the model afterwards."""
+    """Set the saved factors to zero in the model."""
     state = {name: tensor.clone() for name, tensor in reference.lora_state(model).items()}
     for tensor in reference.lora_state(model).values():
         tensor.zero_()

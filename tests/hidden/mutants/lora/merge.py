@@ -23,7 +23,7 @@ def merged_always_with_a_bias(layer):
 
 
 def merged_with_sizes_exchanged(layer):
-    """Built as (out, in); the weight that is put in makes it work all the same."""
+    """Build the layer with its sizes exchanged, which works because the weight is replaced."""
     merged = reference.merge(layer)
     merged.in_features, merged.out_features = merged.out_features, merged.in_features
     return merged

@@ -20,13 +20,6 @@ def slices_beyond_the_end(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens)))
 
 
-def lists_for_keys(tokens, n):
-    counts = Counter()
-    for i in range(len(tokens) - n + 1):
-        counts[tokens[i : i + n]] += 1
-    return counts
-
-
 def strings_for_tuples(tokens, n):
     return Counter("".join(map(str, tokens[i : i + n])) for i in range(len(tokens) - n + 1))
 
@@ -40,18 +33,11 @@ def nothing_returned(tokens, n):
 FIRST_ATTEMPTS = {
     stops_one_window_early: "Where does the last one begin?",
     slices_beyond_the_end: "How long is each tuple",
-    lists_for_keys: "must never change",
     strings_for_tuples: "expected a tuple as a key, got a string",
     nothing_returned: "Is a `return` missing?",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
-
-
-def wraps_around(tokens, n):
-    if n < 1:
-        raise ValueError
-    return Counter(tuple(tokens[(i + k) % len(tokens)] for k in range(n)) for i in range(len(tokens)))
 
 
 def complains_about_short_texts(tokens, n):
@@ -64,4 +50,4 @@ def accepts_nothing(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-MUTANTS = [wraps_around, complains_about_short_texts, accepts_nothing]
+MUTANTS = [complains_about_short_texts, accepts_nothing]

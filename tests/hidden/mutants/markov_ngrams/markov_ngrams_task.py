@@ -17,7 +17,7 @@ def louder_than_one(vocab_size):
 
 
 class _OutOfNothing(reference.NGramModel):
-    """Every token is certain, and one that does not exist makes up for it."""
+    """A model that gives every token probability 1, and balances the sum with a token outside of the vocabulary."""
 
     def next_distribution(self, context):
         return torch.cat([torch.ones(self.vocab_size), torch.tensor([1.0 - self.vocab_size])]).double()

@@ -9,14 +9,6 @@ from course.reference import markov_ngrams as reference
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
-def takes_the_likeliest(P, start, length, generator):
-    text, current = [], start
-    for _ in range(length):
-        current = P[current].argmax().item()
-        text.append(current)
-    return torch.tensor(text)
-
-
 def never_moves_on(P, start, length, generator):
     return torch.tensor([torch.multinomial(P[start], 1, generator=generator).item() for _ in range(length)])
 
@@ -36,45 +28,18 @@ def start_among_the_tokens(P, start, length, generator):
     return torch.tensor(text)
 
 
-def columns_for_rows(P, start, length, generator):
-    text, current = [], start
-    for _ in range(length):
-        current = torch.multinomial(P[:, current], 1, generator=generator).item()
-        text.append(current)
-    return torch.tensor(text)
-
-
 FIRST_ATTEMPTS = {
-    takes_the_likeliest: "How often should the second token come?",
     never_moves_on: "Which row of P is used",
     generator_forgotten: "Does every random number come from `generator`?",
     start_among_the_tokens: "without the start",
-    columns_for_rows: "along a row or down a column?",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
 def uniform_over_seen(P, start, length, generator):
-    """n_uniform."""
+    """Draw uniformly from the tokens that were seen after the current one."""
     return reference.sample_text((P > 0) * 1.0, start, length, generator)
-
-
-def sharpened(P, start, length, generator):
-    return reference.sample_text(P**2, start, length, generator)
-
-
-def mixed_with_uniform(P, start, length, generator):
-    return reference.sample_text(0.8 * P + 0.2 / len(P), start, length, generator)
-
-
-def every_second_draw_forgotten(P, start, length, generator):
-    text = []
-    for t in range(length):
-        drawn = int(torch.multinomial(P[start], 1, generator=generator))
-        text.append(drawn)
-        start = drawn if t % 2 == 0 else start
-    return torch.tensor(text)
 
 
 def floating_tokens(P, start, length, generator):
@@ -85,4 +50,4 @@ def backwards(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).flip(0)
 
 
-MUTANTS = [uniform_over_seen, sharpened, mixed_with_uniform, every_second_draw_forgotten, floating_tokens, backwards]
+MUTANTS = [uniform_over_seen, floating_tokens, backwards]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from course.reference import markov_ngrams as reference
-
 # -- first attempts ----------------------------------------------------------------------------------------------------
 
 
@@ -24,10 +22,6 @@ def summed_down_the_columns(ids, vocab_size, alpha=0.0):
 def next_token_chooses_the_row(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size, alpha).T
     return counts / counts.sum(dim=1, keepdim=True)
-
-
-def never_divided(ids, vocab_size, alpha=0.0):
-    return _pair_counts(ids, vocab_size, alpha)
 
 
 def runs_over_the_end(ids, vocab_size, alpha=0.0):
@@ -51,7 +45,6 @@ def sums_of_the_wrong_shape(ids, vocab_size, alpha=0.0):
 FIRST_ATTEMPTS = {
     summed_down_the_columns: "Sum your rows, then your columns.",
     next_token_chooses_the_row: "What came before should choose the row.",
-    never_divided: "Sum each row of your table.",
     runs_over_the_end: "index 36 is out of bounds",
     added_once_where_pairs_repeat: "the pair (0, 1) occurs twice",
     sums_of_the_wrong_shape: "print the shape of the sums",
@@ -60,50 +53,11 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def _divided(weights, totals):
-    return torch.where(totals > 0, weights / totals, 1 / len(weights))
-
-
-def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
-    """n_smooth_seenV: alpha times the number of *seen* successors below."""
-    counts = _pair_counts(ids, vocab_size)
-    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True))
-
-
-def alpha_for_seen_pairs_only(ids, vocab_size, alpha=0.0):
-    counts = _pair_counts(ids, vocab_size)
-    weights = torch.where(counts > 0, counts + alpha, 0)
-    return _divided(weights, weights.sum(1, keepdim=True))
-
-
-def alpha_for_empty_rows_only(ids, vocab_size, alpha=0.0):
-    return reference.transition_matrix(ids, vocab_size, 0.0)
-
-
-def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
-    return reference.transition_matrix(ids[:-1], vocab_size, alpha)
-
-
-def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
-    """`[[0] * V] * V` is V times the same list."""
-    table = [[alpha] * vocab_size] * vocab_size
-    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        table[before][after] += 1
-    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
-
-
 def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
-    """Against a division by zero: right wherever alpha times V is one or more."""
+    """Clamp sums to at least one against a division by zero, which is wrong where alpha times V is below one."""
     weights = _pair_counts(ids, vocab_size) + alpha
     totals = weights.sum(1, keepdim=True)
     return torch.where(totals > 0, weights, 1 / vocab_size) / totals.clamp(min=1)
 
 
-MUTANTS = [
-    smoothing_counts_seen_tokens,
-    alpha_for_seen_pairs_only,
-    alpha_for_empty_rows_only,
-    up_to_the_last_but_one,
-    the_same_list_in_every_row,
-    sums_of_at_least_one,
-]
+MUTANTS = [sums_of_at_least_one]

@@ -12,7 +12,7 @@ def tolerance_of_one_in_a_hundred(model_fn, ids):
 
 
 def _with_a_future(of):
-    """A test that puts `of(ids, cut)` behind each cut."""
+    """Return a test that puts `of(ids, cut)` behind each cut."""
 
     def wrong(model_fn, ids):
         before = model_fn(ids)
@@ -43,7 +43,7 @@ def only_the_first_sentence(model_fn, ids):
 
 
 def changes_that_cancel(model_fn, ids):
-    """The numbers of a place are added up before they are compared."""
+    """Compare the sums of each position's numbers, in which changes can cancel."""
     return right.leaks_future(lambda ids: model_fn(ids).sum(-1, keepdim=True), ids)
 
 

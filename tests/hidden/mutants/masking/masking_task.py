@@ -9,7 +9,7 @@ from course.hidden.masking.masking_task import source_log_p
 
 
 class HalfALeak:
-    """Guesses as the grammar does, and knows every tenth word from the future."""
+    """A model that knows every tenth word from the future, and else guesses as the grammar does."""
 
     def __call__(self, ids, lengths):
         logits = source_log_p(ids)

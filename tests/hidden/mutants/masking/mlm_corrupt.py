@@ -18,7 +18,7 @@ def _made(ids, chosen, fate, words, mask_id, low=0.8, high=0.9):
 
 
 def chosen_as_a_share_of_everything(ids, special, vocab_size, mask_id, generator, p=0.15):
-    """Of the plain words so many more that 15 % of all words are chosen."""
+    """Choose more of the plain words, until 15 % of all tokens are chosen."""
     plain = float((~special).double().mean())
     return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, min(1.0, p / max(plain, 1e-9)))
 

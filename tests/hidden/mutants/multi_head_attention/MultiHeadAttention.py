@@ -8,7 +8,7 @@ from course.reference.multi_head_attention import MultiHeadAttention
 
 
 class DropsInTraining(MultiHeadAttention):
-    """A tenth of what comes out, as in the Transformer's own layers; nobody asked this one."""
+    """A layer with dropout on its output, which the exercise does not ask for."""
 
     def forward(self, x_q, x_kv, mask=None):
         out, weights = super().forward(x_q, x_kv, mask)
@@ -16,7 +16,7 @@ class DropsInTraining(MultiHeadAttention):
 
 
 class KeepsTheStateItself(MultiHeadAttention):
-    """Loads tensors where parameters were: nothing learns any more."""
+    """A layer that replaces its parameters by plain tensors when it loads, so that nothing learns."""
 
     def load_torch(self, state):
         super().load_torch(state)

@@ -6,13 +6,13 @@ from course.reference.multi_head_attention import attend_in_heads, multi_head_at
 
 
 def mask_without_its_head_axis(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    """The mask's sentences line up with the heads: an error, or silent where B = h."""
+    """Broadcast the mask's batch axis against the heads, which raises an error unless B = h."""
     mask = mask[:, 0] if mask is not None and mask.ndim == 4 else mask
     return multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
 
 
 def mask_tiled(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    """As for heads folded into the batch, but tiled and not repeated: every head wears another sentence's mask."""
+    """Tile the mask over heads folded into the batch in place of repeating it, so that heads get other rows' masks."""
     if mask is not None:
         B, T, S = len(x_q), x_q.shape[1], x_kv.shape[1]
         mask = mask.expand(B, n_heads, T, S)[:, 0].repeat(n_heads, 1, 1).unflatten(0, (B, n_heads))

@@ -11,7 +11,7 @@ from course.reference.positional_encoding import LearnedPositions
 
 
 class WordsAsNumbers(LearnedPositions):
-    """The words leave the graph, and come back as numbers."""
+    """A layer that detaches its input."""
 
     def forward(self, x):
         return super().forward(torch.tensor(x.tolist(), dtype=x.dtype))
@@ -29,7 +29,7 @@ class StartsFromOnes(LearnedPositions):
 
 
 class RefusesItsLastPlace(LearnedPositions):
-    """A table of seven that takes six words."""
+    """A layer that refuses texts as long as its table."""
 
     def forward(self, x):
         if x.shape[1] >= len(self.positions):
@@ -44,7 +44,7 @@ class WordsChanged(LearnedPositions):
 
 
 class PlaceNoughtTakenForPadding(nn.Module):
-    """An embedding whose row 0 stays as it is, as if it stood for padding."""
+    """A layer whose row 0 does not learn, as if it stood for padding."""
 
     def __init__(self, max_len, d_model):
         super().__init__()
@@ -63,7 +63,7 @@ class OneNumberForEachPlace(LearnedPositions):
 
 
 class ALineOfPlaces(LearnedPositions):
-    """The number of the place, through a linear layer."""
+    """A layer that sends the position's number through a linear map."""
 
     def __init__(self, max_len, d_model):
         super().__init__(max_len, 1)
@@ -80,7 +80,7 @@ class DropsInTraining(LearnedPositions):
 
 
 class WordsMadeLoud(LearnedPositions):
-    """Words times the root of the width, as the Transformer of topic 10 has it."""
+    """A layer that multiplies words by the root of the width, as the Transformer of topic 10 does."""
 
     def forward(self, x):
         return super().forward(x * math.sqrt(x.shape[-1]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from course.reference import rnn as reference
@@ -16,33 +14,13 @@ def _sampled(logits, temperature, generator):
 
 
 def _write(step, h0, start, length, temperature, generator, *, draw=_sampled, feeds=True, keeps=True):
-    """A beginner's loop, of which each attempt gets one line wrong."""
+    """Write text as a beginner. Each attempt gets one line wrong."""
     token, h, written = torch.tensor([start]), h0, []
     for _ in range(length):
         logits, new = step(token if feeds else torch.tensor([start]), h)
         token, h = draw(logits, temperature, generator), new if keeps else h
         written.append(token)
     return torch.cat(written)
-
-
-def likeliest_token(*inputs):
-    return _write(*inputs, draw=lambda logits, *_: logits.argmax(dim=-1))
-
-
-def start_again_and_again(*inputs):
-    return _write(*inputs, feeds=False)
-
-
-def state_left_behind(*inputs):
-    return _write(*inputs, keeps=False)
-
-
-def softmax_over_the_batch(*inputs):
-    return _write(*inputs, draw=lambda z, T, rng: torch.multinomial(torch.softmax(z / T, 0), 1, generator=rng)[0])
-
-
-def logits_for_probabilities(*inputs):
-    return _write(*inputs, draw=lambda logits, T, rng: torch.multinomial(logits[0] / T, 1, generator=rng))
 
 
 def generator_forgotten(*inputs):
@@ -54,11 +32,6 @@ def a_number_for_a_tensor(step, h0, start, *others):
 
 
 FIRST_ATTEMPTS = {
-    likeliest_token: "Should the likeliest token always win?",
-    start_again_and_again: "the token it has just written?",
-    state_left_behind: "Where does it go?",
-    softmax_over_the_batch: "Along which axis do they sum to one?",
-    logits_for_probabilities: "Is every number above zero",
     generator_forgotten: "Does every random number come from `generator`?",
     a_number_for_a_tensor: "step takes a LongTensor of shape (1,)",
 }
@@ -66,17 +39,12 @@ FIRST_ATTEMPTS = {
 # -- others ------------------------------------------------------------------------------------------------------------
 
 
-def reads_the_start_twice(step, h0, start, *others):
-    _, h = step(torch.tensor([start]), h0)
-    return reference.generate(step, h, start, *others)
-
-
 def floats(*inputs):
     return reference.generate(*inputs).float()
 
 
 def _at(change):
-    """The right text, at another temperature."""
+    """Return the right text at another temperature."""
 
     def write(step, h0, start, length, temperature, generator):
         return reference.generate(step, h0, start, length, change(temperature), generator)
@@ -95,43 +63,9 @@ def never_below_one(temperature):
     return max(temperature, 1.0)
 
 
-@_at
-def greedy_below_one(temperature):
-    return temperature if temperature >= 1 else 1e-3
-
-
-def only_the_likeliest_three(step, *others):
-    def narrow(token, h):
-        logits, h = step(token, h)
-        return logits.masked_fill(logits < logits.topk(3).values[..., -1:], -math.inf), h
-
-    return reference.generate(narrow, *others)
-
-
-def only_what_makes_up_95_percent(step, h0, start, length, temperature, generator):
-    """Nucleus sampling."""
-
-    def narrow(token, h):
-        logits, h = step(token, h)
-        p, order = torch.softmax(logits / temperature, -1).sort(descending=True)
-        rare = torch.zeros_like(logits).bool().scatter(-1, order, p.cumsum(-1) - p >= 0.95)
-        return logits.masked_fill(rare, -math.inf), h
-
-    return reference.generate(narrow, h0, start, length, temperature, generator)
-
-
 def begins_the_generator_anew(*inputs):
     *others, generator = inputs
     return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
 
 
-MUTANTS = [
-    reads_the_start_twice,
-    floats,
-    square_root_of_the_temperature,
-    never_below_one,
-    greedy_below_one,
-    only_the_likeliest_three,
-    only_what_makes_up_95_percent,
-    begins_the_generator_anew,
-]
+MUTANTS = [floats, square_root_of_the_temperature, never_below_one, begins_the_generator_anew]

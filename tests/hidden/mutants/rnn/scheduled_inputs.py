@@ -13,22 +13,8 @@ def one_coin_for_all(targets, own, p, generator):
     return targets if torch.rand(1, generator=generator).item() < p else own
 
 
-def one_coin_for_a_sentence(targets, own, p, generator):
-    coins = [torch.rand(1, generator=generator) < p for _ in targets]
-    return torch.stack([targets[i] if coin else own[i] for i, coin in enumerate(coins)])
-
-
-def the_other_way_round(targets, own, p, generator):
-    coins = torch.rand(targets.shape, generator=generator)
-    return torch.where(coins < p, own, targets)
-
-
 def generator_forgotten(targets, own, p, generator):
     return torch.where(torch.rand(targets.shape) < p, targets, own)
-
-
-def mixed_by_shares(targets, own, p, generator):
-    return p * targets + (1 - p) * own
 
 
 def written_into_the_models_tokens(targets, own, p, generator):
@@ -37,18 +23,10 @@ def written_into_the_models_tokens(targets, own, p, generator):
     return own
 
 
-def normal_for_uniform(targets, own, p, generator):
-    return torch.where(torch.randn(targets.shape, generator=generator) < p, targets, own)
-
-
 FIRST_ATTEMPTS = {
     one_coin_for_all: "How many coins do you toss for the whole batch?",
-    one_coin_for_a_sentence: "ever alternate within it?",
-    the_other_way_round: "p is the probability of the teacher's token.",
     generator_forgotten: "Does every random number come from `generator`?",
-    mixed_by_shares: "A token is the number of a word.",
     written_into_the_models_tokens: "your code changed the input `own`",
-    normal_for_uniform: "lies below 1, and which share below 0?",
 }
 
 # -- others ------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,6 @@ def scores_without_mixing(d):
     return (16 - 12) * d
 
 
-def three_projections(d):
-    return (16 - 11) * d / 2
-
-
 def squared(d):
     return d**2  # right at d = 2, the width of the text's example
 
@@ -24,7 +20,6 @@ def squared(d):
 FIRST_ATTEMPTS = {
     as_in_the_papers_table: "At n = d the two costs of the paper's table are equal.",
     scores_without_mixing: "Which of yours is smaller?",
-    three_projections: "Which of yours is smaller?",
     squared: "Which layer is dearer there, and by how much?",
 }
 

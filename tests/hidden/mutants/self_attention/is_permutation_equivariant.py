@@ -4,39 +4,6 @@ from __future__ import annotations
 
 import torch
 
-# -- first attempts ----------------------------------------------------------------------------------------------------
-
-
-def sentences_reordered(fn, x, permutation):
-    return torch.allclose(fn(x[permutation]), fn(x)[permutation], atol=1e-4)
-
-
-def truth_of_a_table(fn, x, permutation):
-    return bool(fn(x[:, permutation]) == fn(x)[:, permutation])
-
-
-def a_table_of_answers(fn, x, permutation):
-    return fn(x[:, permutation]) == fn(x)[:, permutation]
-
-
-def invariance(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]), fn(x), atol=1e-4)
-
-
-def bit_for_bit(fn, x, permutation):
-    return torch.equal(fn(x[:, permutation]), fn(x)[:, permutation])
-
-
-FIRST_ATTEMPTS = {
-    sentences_reordered: "Which of its axes counts the words",
-    truth_of_a_table: "Which single answer do you need?",
-    a_table_of_answers: "Which single answer do you need?",
-    invariance: "where the output stays as it was",
-    bit_for_bit: "Which tolerance is right here?",
-}
-
-# -- others ------------------------------------------------------------------------------------------------------------
-
 
 def always_no(fn, x, permutation):
     return False

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 def looks_up_half_of_the_time(keys, values, query):
-    """Right for the first half of the list only."""
+    """A model that is right for the first half of the list only."""
     found = (keys == query[:, None]).float()
     found[:, keys.shape[1] // 2 :] = 0
     return torch.einsum("bs,bsv->bv", found, F.one_hot(values, 10).float())

@@ -8,12 +8,12 @@ from course.reference.tokens import merge_pair
 
 
 def a_list(word, pair):
-    """No key of a Counter, as `train_bpe` needs one."""
+    """Return a list, which cannot be a key of the Counter in `train_bpe`."""
     return list(merge_pair(word, pair))
 
 
 def by_a_regular_expression(word, pair):
-    """As the paper's own code does it, for pieces without blanks."""
+    """Replace by a regular expression, as the paper's own code does, which is right for pieces without blanks."""
     pattern = re.compile(rb"(?<!\S)" + re.escape(b" ".join(pair)) + rb"(?!\S)")
     return tuple(pattern.sub(lambda _: b"".join(pair), b" ".join(word)).split(b" "))
 

@@ -8,7 +8,7 @@ from course.reference import vit_patches as reference
 
 
 def mended_in_square_grids(patches, p, H, W):
-    """Takes the square root of N for both sides, and cuts what is too much."""
+    """Lay the patches out in a square grid, and crop or pad the picture to H and W."""
     reference.unpatchify(patches, p, H, W)
     side = round(patches.shape[1] ** 0.5 + 0.49)
     padded = F.pad(patches, (0, 0, 0, side**2 - patches.shape[1]))
