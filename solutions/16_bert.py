@@ -769,7 +769,9 @@ if real:
 show.bert.nats_by_bits(yours or ours, unrounded=3.238, guessing=math.log(49152))
 
 # %% [markdown]
-# Four bits cost 0.21 nats a token with the normal levels, and 0.49 with the even ones. So levels should be where the weights are, in a real model, too. At three bits the loss rises by 1.3 and by 2.2 nats. At two bits both models are *worse than one that knows nothing*, because they are sure of the wrong tokens. There, NF4's recipe loses even to the plain −1, 0 and 1. It has one level below 0 and two above, so it pushes all weights to one side.
+# Four bits cost 0.21 nats a token with the normal levels, and 0.49 with the even ones. At three bits the loss rises by 1.3 and by 2.2 nats. At two bits both models are *worse than one that knows nothing*, because they are sure of the wrong tokens. There, NF4's recipe loses even to the plain −1, 0 and 1. It has one level below 0 and two above, so it pushes all weights to one side.
+#
+# Is that a victory for the normal levels? Not quite, because these matrices had been rounded to even levels before. The table of words came with eight bits, so its first rounding was much finer. We rounded it alone to four bits. It cost 0.25 nats with the normal levels and 0.24 with the even ones, so there is no difference.
 #
 # What do blocks do? Here are the normal levels in four bits, with a scale for 16, 64 or 256 weights, and with one scale for a whole matrix. The cell takes about a minute.
 
@@ -927,7 +929,7 @@ else:
     print(language_model.seen("16_after"))
 
 # %% [markdown]
-# The manner is there, on questions that it never heard, after less than a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
+# The manner is there, on questions that it never heard (one answer lacks its sailor), after less than a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
 
 # %% [markdown]
 # ## What you built
