@@ -850,7 +850,7 @@ else:
 
 # %% [markdown]
 # Why a base of 100,000? Head width is 64, so RoPE has 32 pairs, and pair $i$ turns by $\text{base}^{-i/32}$ radians a token. This model reads up to 8,192 tokens. With a base of 10,000, 7 of the pairs turn less than once over that length, and with 100,000 there are 12.
-# Only a pair that has not come round yet tells far from near without doubt. So people raise the base when texts get longer. But the weights are made for one base. The next cell lets the model read your dictionary's model card with three of them, 40 tokens at a time behind the cache, which takes a minute. What happens to the loss as the text goes on?
+# Only a pair that has not come round yet tells far from near without doubt. So people raise the base when texts get longer. But the weights are made for one base. The next cell lets the model read your dictionary's model card with three of them, 40 tokens at a time behind the cache, which takes 10 seconds or more. What happens to the loss as the text goes on?
 
 
 # %%
