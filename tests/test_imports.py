@@ -76,11 +76,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": set(),
     "show": {"blocks", "data"},
     "exercise": set(),
+    "questions": set(),
     "reference": {"exercise", "data"},
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
-    "notebook": {"exercise", "judge", "data", "hidden", "blocks", "show", "study_paths"},
-    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition", "study_paths"},
+    "notebook": {"exercise", "judge", "questions", "data", "hidden", "blocks", "show", "study_paths"},
+    "grading": {"exercise", "judge", "questions", "hidden", "data", "notebook", "outline", "edition", "study_paths"},
     "cli": {"grading", "outline", "study_paths"},
 }
 

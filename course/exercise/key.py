@@ -285,7 +285,9 @@ def _mistaken(exercise: Exercise, case: Case) -> Wrong:
 
 def _declared(exercise: Exercise, cases: Iterable[KeyCase]) -> Key:
     known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
-    return Key(exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases), exercise.calls)
+    return Key(
+        exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases), exercise.calls
+    )
 
 
 def _to_plain(key: Key) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 _OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
               ast.FloorDiv: ("//", "%"), ast.Mod: ("%", "//"), ast.BitAnd: ("&", "|"),
@@ -21,28 +23,33 @@ _SIBLINGS = {a: b for pair in _PAIRS for a, b in (pair.split(), pair.split()[::-
 _SIBLINGS |= {"relu": "tanh", "logsumexp": "amax", "silu": "relu", "logsigmoid": "sigmoid", "new_zeros": "new_ones",
               "repeat_interleave": "repeat"}  # fmt: skip
 _BUILT_IN = {"sum": "max", "max": "min", "min": "max", "any": "all", "all": "any", "sorted": "list"}
-_STEPS = set(
-    "exp log tanh sigmoid relu softmax log_softmax abs sqrt sorted reversed set square neg mean sum amax clamp flip "
-    "transpose t mT T cumsum unsqueeze squeeze permute movedim masked_fill norm pow round lower logsumexp silu elu "
-    "tril triu any unique floor logsigmoid softplus pad rsqrt reciprocal div mul add sub swapaxes rot90 roll "
-    "repeat_interleave dropout normalize bincount cumprod minimum maximum clip max min clamp_min".split()
-)
+_STEPS = {
+    "T", "abs", "add", "amax", "any", "bincount", "clamp", "clamp_min", "clip", "cumprod", "cumsum", "div",
+    "dropout", "elu", "exp", "flip", "floor", "log", "log_softmax", "logsigmoid", "logsumexp", "lower", "mT",
+    "masked_fill", "max", "maximum", "mean", "min", "minimum", "movedim", "mul", "neg", "norm", "normalize",
+    "pad", "permute", "pow", "reciprocal", "relu", "repeat_interleave", "reversed", "roll", "rot90", "round",
+    "rsqrt", "set", "sigmoid", "silu", "softmax", "softplus", "sorted", "sqrt", "square", "squeeze", "sub",
+    "sum", "swapaxes", "t", "tanh", "transpose", "tril", "triu", "unique", "unsqueeze",
+}  # fmt: skip
 """Steps of a chain that may be left out."""
-_QUIET = set(
-    "dtype device strict generator out requires_grad non_blocking copy key name flags errors full_matrices mode size "
-    "batch_first padding_value as_tuple memory_format align_corners bias atol rtol prepend append default driver "
-    "maxsplit persistent".split()
-)
+_QUIET = {
+    "align_corners", "append", "as_tuple", "atol", "batch_first", "bias", "copy", "default", "device", "driver",
+    "dtype", "errors", "flags", "full_matrices", "generator", "key", "maxsplit", "memory_format", "mode",
+    "name", "non_blocking", "out", "padding_value", "persistent", "prepend", "requires_grad", "rtol", "size",
+    "strict",
+}  # fmt: skip
 """Keywords that are never changed, because they ask for a library's details."""
-_CONVERSIONS = set(
-    "item tolist float double long int bool to contiguous clone detach cpu numpy type_as type tensor as_tensor "
-    "from_numpy deepcopy copy list tuple str dict Tensor asarray array half".split()
-)
-_SYMMETRIC = set(
-    "max min maximum minimum transpose allclose isclose equal einsum swapaxes logaddexp gcd zeros ones randn "
-    "isinstance hasattr getattr setattr super zip print register_buffer Linear Embedding array_equal".split()
-)
-MODULES = set("torch F math np functional nn einops re itertools special operator".split())
+_CONVERSIONS = {
+    "Tensor", "array", "as_tensor", "asarray", "bool", "clone", "contiguous", "copy", "cpu", "deepcopy",
+    "detach", "dict", "double", "float", "from_numpy", "half", "int", "item", "list", "long", "numpy", "str",
+    "tensor", "to", "tolist", "tuple", "type", "type_as",
+}  # fmt: skip
+_SYMMETRIC = {
+    "Embedding", "Linear", "allclose", "array_equal", "einsum", "equal", "gcd", "getattr", "hasattr", "isclose",
+    "isinstance", "logaddexp", "max", "maximum", "min", "minimum", "ones", "print", "randn", "register_buffer",
+    "setattr", "super", "swapaxes", "transpose", "zeros", "zip",
+}  # fmt: skip
+MODULES = {"torch", "F", "math", "np", "functional", "nn", "einops", "re", "itertools", "special", "operator"}
 _RANKS = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.MatMult: 2, ast.FloorDiv: 2, ast.Mod: 2, ast.Pow: 4}
 _OPEN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.Lambda)
 """Expressions that need parentheses beside an operator."""
@@ -117,7 +124,7 @@ class Text:
             return text
         if isinstance(parent, ast.BinOp) and isinstance(part, ast.BinOp):
             outer, inner = _RANKS.get(type(parent.op), 9), _RANKS.get(type(part.op), 0)
-            needed = inner < outer or inner == outer and parent.right is node
+            needed = inner < outer or (inner == outer and parent.right is node)
         else:
             around = (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Compare)
             needed = isinstance(parent, around) and isinstance(part, _OPEN)
@@ -139,9 +146,9 @@ class Text:
                 roots.append(node.annotation)
             elif isinstance(node, ast.keyword) and node.arg in _QUIET:
                 roots.append(node.value)
-            elif isinstance(node, (ast.Raise, ast.JoinedStr, ast.Assert)):
-                roots.append(node)
-            elif isinstance(node, ast.Call) and callee(node) in ("super", "print", "isinstance", "register_buffer"):
+            elif isinstance(node, (ast.Raise, ast.JoinedStr, ast.Assert)) or (
+                isinstance(node, ast.Call) and callee(node) in ("super", "print", "isinstance", "register_buffer")
+            ):
                 roots.append(node)
         return {node for root in roots if root is not None for node in ast.walk(root)}
 
@@ -187,9 +194,8 @@ def _squeezed(source: str) -> str:
 
 def _edits(text: Text) -> Iterator[Edit]:
     for node in ast.walk(text.tree):
-        if node not in text.quiet:
-            for rule in _RULES.get(type(node), ()):
-                yield from rule(text, node)
+        if node not in text.quiet and type(node) in _RULES:
+            yield from _RULES[type(node)](text, node)
     for node in ast.walk(text.tree):
         for part in ("body", "orelse"):
             body = getattr(node, part, None)
@@ -210,7 +216,7 @@ def _operation(text: Text, node: ast.BinOp) -> Iterator[Edit]:
         yield _part(text, "term left out", node, right)
     plain = all(isinstance(side, (ast.Name, ast.Attribute)) for side in (left, right))
     if kind in (ast.Sub, ast.MatMult) or (kind is ast.Div and plain):
-        symbol = {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@"}[kind]  # type: ignore[index]
+        symbol = {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@"}[kind]
         written = [f"({text.of(side)})" if isinstance(side, _OPEN) else text.of(side) for side in (right, left)]
         yield "exchanged operands", *text.span(node), f"{written[0]} {symbol} {written[1]}"
 
@@ -332,9 +338,16 @@ def _call(text: Text, node: ast.Call) -> Iterator[Edit]:
 
 
 def _exchanges(text: Text, name: str, arguments: list[ast.expr]) -> Iterator[Edit]:
-    for number, (one, other) in enumerate(zip(arguments, arguments[1:], strict=False)):
-        constant = isinstance(one, ast.Constant) and isinstance(other, ast.Constant) and name not in ("movedim", "permute")
-        if constant or (name == "where" and not number) or isinstance(one, ast.Starred) or isinstance(other, ast.Starred):
+    for number, (one, other) in enumerate(itertools.pairwise(arguments)):
+        constant = (
+            isinstance(one, ast.Constant) and isinstance(other, ast.Constant) and name not in ("movedim", "permute")
+        )
+        if (
+            constant
+            or (name == "where" and not number)
+            or isinstance(one, ast.Starred)
+            or isinstance(other, ast.Starred)
+        ):
             continue
         (start, middle), (right, end) = text.span(one), text.span(other)
         yield "exchanged arguments", start, end, text.of(other) + text.source[middle:right] + text.of(one)
@@ -379,13 +392,12 @@ def _augmented(text: Text, node: ast.AugAssign) -> Iterator[Edit]:
             yield "operator", *place, f"{other}="
 
 
-_Rule = Callable[[Text, ast.AST], Iterable[Edit]]
-_RULES: dict[type[ast.AST], tuple[_Rule, ...]] = {
-    ast.BinOp: (_operation,), ast.UnaryOp: (_sign,), ast.Compare: (_comparison,), ast.BoolOp: (_condition,),
-    ast.Constant: (_constant,), ast.Slice: (_slice,), ast.IfExp: (_choice,), ast.If: (_branch,),
-    ast.comprehension: (_filter,), ast.Call: (_call,), ast.Name: (_function_name,), ast.Subscript: (_index,),
-    ast.For: (_loop,), ast.Attribute: (_transposed,), ast.AugAssign: (_augmented,),
-}  # type: ignore[dict-item]  # fmt: skip
+_RULES: dict[type[ast.AST], Callable[[Text, Any], Iterable[Edit]]] = {
+    ast.BinOp: _operation, ast.UnaryOp: _sign, ast.Compare: _comparison, ast.BoolOp: _condition,
+    ast.Constant: _constant, ast.Slice: _slice, ast.IfExp: _choice, ast.If: _branch, ast.comprehension: _filter,
+    ast.Call: _call, ast.Name: _function_name, ast.Subscript: _index, ast.For: _loop, ast.Attribute: _transposed,
+    ast.AugAssign: _augmented,
+}  # fmt: skip
 
 
 def _statements(text: Text, body: list[ast.stmt]) -> Iterator[Edit]:
@@ -394,10 +406,12 @@ def _statements(text: Text, body: list[ast.stmt]) -> Iterator[Edit]:
     for statement in body:
         raises = isinstance(statement, ast.If) and any(isinstance(part, ast.Raise) for part in ast.walk(statement))
         short = (statement.end_lineno or 0) - statement.lineno <= 2
-        if isinstance(statement, simple) or raises or (short and isinstance(statement, (ast.If, ast.For, ast.While))):
-            if _is_removable(text, statement):
-                yield "statement removed", *text.span(statement), "pass"
-    for one, other in zip(body, body[1:], strict=False):
+        may_go = (
+            isinstance(statement, simple) or raises or (short and isinstance(statement, (ast.If, ast.For, ast.While)))
+        )
+        if may_go and _is_removable(text, statement):
+            yield "statement removed", *text.span(statement), "pass"
+    for one, other in itertools.pairwise(body):
         movable = all(isinstance(part, simple) and "super()" not in text.of(part) for part in (one, other))
         (start, middle), (right, end) = text.span(one), text.span(other)
         if movable and "\n" in text.source[middle:right]:

@@ -1,4 +1,4 @@
-"""Make questions about an answer: draft them from its table, choose different ones, and confirm each before it is shown."""
+"""Make questions about an answer: draft them from its table, choose different ones, and confirm each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .outcomes import same
 from .question import Claim, Draft, Question
 from .subject import Subject, Unaskable
 from .table import Table, make_table
-from .wrong_choices import Wrong, corners, three_wrong
+from .wrong_choices import corners, three_wrong
 
 AGAIN = (2, 3, 5, 8, 13)
 """Seeds of the runs that confirm a question. The table was made with 0 and 1."""

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def set_all(model: nn.Module, value: float) -> nn.Module:
     return model.eval()
 
 
-class oracle(nn.Module):  # noqa: N801 - written like a function in calls
+class oracle(nn.Module):
     """A translator (`pad` 0, `sos` 1, `eos` 2) that says the words of the row that a source's first token names."""
 
     pad, sos, eos = 0, 1, 2
@@ -116,7 +117,7 @@ class oracle(nn.Module):  # noqa: N801 - written like a function in calls
         return out
 
 
-class counter(nn.Module):  # noqa: N801
+class counter(nn.Module):
     """A language model with a cache that favours the token after the last one, modulo 5."""
 
     def forward(self, ids: Tensor, cache: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -134,7 +135,7 @@ INGREDIENTS: dict[str, Any] = {
 # -- chance ----------------------------------------------------------------------------------------------------------
 
 
-class shuffled(set):  # type: ignore[type-arg]  # noqa: N801 - stands for `set`
+class shuffled(set):  # type: ignore[type-arg]
     """A set whose order is drawn anew for each seed, as Python draws that of strings for each process."""
 
     def __iter__(self) -> Iterator[Any]:
@@ -149,8 +150,13 @@ class shuffled(set):  # type: ignore[type-arg]  # noqa: N801 - stands for `set`
         return first
 
 
+def _shuffling(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of sets whose result is shuffled, too."""
+    return lambda *sets: shuffled(method(*sets))
+
+
 for _name in ("__and__", "__or__", "__sub__", "__xor__", "union", "intersection", "difference", "copy"):
-    setattr(shuffled, _name, lambda self, *others, _made=getattr(set, _name): shuffled(_made(self, *others)))
+    setattr(shuffled, _name, _shuffling(getattr(set, _name)))
 
 
 class _Sets(ast.NodeTransformer):
@@ -198,8 +204,8 @@ def prepare_process() -> None:
     It cannot be undone. The process must end with `os._exit`.
     """
     sys.dont_write_bytecode = True
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
-    sys.stdin = open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
+    sys.stdin = Path(os.devnull).open()  # noqa: SIM115
     for owner, name in ((torch, "empty"), (torch, "empty_like"), (Tensor, "new_empty"), (torch, "empty_strided")):
         setattr(owner, name, _unwritten(getattr(owner, name)))
     torch.set_num_threads(1)

@@ -98,7 +98,9 @@ def _written(name: str, value: Any) -> Iterator[str]:
         yield f"{name} = {value}"
     elif isinstance(value, torch.device):
         yield f"{name} = torch.device('cpu')"
-    elif (home := getattr(value, "__module__", None)) and hasattr(sys.modules.get(home), getattr(value, "__name__", "")):
+    elif (home := getattr(value, "__module__", None)) and hasattr(
+        sys.modules.get(home), getattr(value, "__name__", "")
+    ):
         yield f"from {home} import {value.__name__} as {name}"
     else:
         text = repr(value)

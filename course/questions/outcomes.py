@@ -52,7 +52,6 @@ class Value:
         return cls(kind, tuple(cls.from_plain(p) if isinstance(p, list) else p for p in parts), tuple(shape))
 
 
-
 def seen(value: Any, depth: int = 0) -> Value:
     """Return what a person sees of a Python value. Whatever is large, deep or of an unknown type is `other`."""
     if depth > 6:

@@ -16,11 +16,8 @@ from .executing import Ran, Run, execute, prepare_process
 from .outcomes import Value
 from .subject import Unaskable
 
-SILENCE, ALL_TOGETHER = 1.0, 3.0 if sys.platform == "linux" else 60.0
-"""Seconds without a result after which a process is ended, and seconds for all questions about one answer."""
-
-STARTING = 30.0
-"""Seconds that a fresh process may take to import torch."""
+SECONDS = 3.0 if sys.platform == "linux" else 60.0
+"""Seconds for all questions about one answer. A process that gives no result for a third of them is ended."""
 
 HUNG = Ran(Value("endless"))
 
@@ -31,8 +28,8 @@ class Apart:
     A child is forked on Linux. Elsewhere a fork is not safe beside torch, so a fresh process takes some seconds.
     """
 
-    def __init__(self, seconds: float = ALL_TOGETHER) -> None:
-        self._until = time.monotonic() + seconds
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._until, self._silence = time.monotonic() + seconds, seconds / 3
 
     def __call__(self, runs: list[Run]) -> list[Ran]:
         """Return what the runs give. One that hangs is `endless`, and so are the others of its source.
@@ -45,7 +42,7 @@ class Apart:
         hanging = set[str]()
         while left := [k for k, ran in enumerate(results) if ran is None and runs[k].source not in hanging]:
             done = 0
-            for done, ran in enumerate(begin([runs[k] for k in left], self._until), 1):
+            for done, ran in enumerate(begin([runs[k] for k in left], self._until, self._silence), 1):
                 results[left[done - 1]] = ran
             if time.monotonic() > self._until:
                 raise Unaskable("it takes longer than a question can wait")
@@ -54,7 +51,7 @@ class Apart:
         return [ran or HUNG for ran in results]
 
 
-def _forked(runs: list[Run], until: float) -> Iterator[Ran]:
+def _forked(runs: list[Run], until: float, silence: float) -> Iterator[Ran]:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -66,28 +63,30 @@ def _forked(runs: list[Run], until: float) -> Iterator[Ran]:
     os.close(writing)
     try:
         with os.fdopen(reading, "rb", buffering=0) as pipe:
-            yield from map(_read, _lines(pipe, until))
+            yield from map(_read, _lines(pipe, until, silence))
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
 
-def _lines(pipe: IO[bytes], until: float) -> Iterator[bytes]:
+def _lines(pipe: IO[bytes], until: float, silence: float) -> Iterator[bytes]:
     """Yield the lines that a child writes, until it is done, is silent for too long, or the time is up."""
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
-        while selector.select(max(0.0, min(SILENCE, until - time.monotonic()))):
+        while selector.select(max(0.0, min(silence, until - time.monotonic()))):
             if not (got := os.read(pipe.fileno(), 1 << 16)):
                 return
             *lines, rest = (rest + got).split(b"\n")
             yield from lines
 
 
-def _fresh(runs: list[Run], until: float) -> Iterator[Ran]:
+def _fresh(runs: list[Run], until: float, _silence: float) -> Iterator[Ran]:
     command, asked = [sys.executable, "-m", __name__], json.dumps([vars(run) for run in runs]).encode()
     try:
-        said = subprocess.run(command, input=asked, stdout=subprocess.PIPE, timeout=STARTING, check=False).stdout
+        said = subprocess.run(
+            command, input=asked, stdout=subprocess.PIPE, timeout=max(0.1, until - time.monotonic()), check=False
+        ).stdout
     except subprocess.TimeoutExpired as late:
         said = late.stdout or b""
     yield from map(_read, said.split(b"\n")[:-1])

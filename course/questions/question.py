@@ -48,7 +48,8 @@ class Question:
         choices = tuple(Choice(str(text), str(reason)) for text, reason in plain["choices"])
         if len(choices) != 4 or plain["key"] not in range(4):
             raise ValueError("a question has four choices and a key")
-        return cls(*(str(plain[name]) for name in ("kind", "about", "code", "text")), choices, plain["key"])
+        kind, about, code, text = (str(plain[name]) for name in ("kind", "about", "code", "text"))
+        return cls(kind, about, code, text, choices, plain["key"])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ No rule comes from trial: a change that merely altered nothing in some calls cou
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -15,11 +16,13 @@ IDLE, NEAR_MISS = "idle", "near miss"
 """Kinds of the changes that alter nothing, and of those that only look so."""
 
 _JUMPS = {"argmax", "argmin", "topk", "sort", "argsort", "round", "floor", "multinomial"}
-_PURE = set(
-    "mean var sum exp log sigmoid tanh zeros ones arange transpose reshape view softmax cat stack len chunk matmul "
-    "einsum linear range zeros_like full_like unsqueeze squeeze permute flatten norm sqrt cos sin min max split silu "
-    "elu logsumexp gather size new_zeros full unbind tolist new_tensor float double long dim numel".split()
-)
+_PURE = {
+    "arange", "cat", "chunk", "cos", "dim", "double", "einsum", "elu", "exp", "flatten", "float", "full",
+    "full_like", "gather", "len", "linear", "log", "logsumexp", "long", "matmul", "max", "mean", "min",
+    "new_tensor", "new_zeros", "norm", "numel", "ones", "permute", "range", "reshape", "sigmoid", "silu", "sin",
+    "size", "softmax", "split", "sqrt", "squeeze", "stack", "sum", "tanh", "tolist", "transpose", "unbind",
+    "unsqueeze", "var", "view", "zeros", "zeros_like",
+}  # fmt: skip
 """Functions without a side effect, whose lines may change places."""
 
 
@@ -29,7 +32,7 @@ def rewrites(text: Text) -> list[Change]:
     for node in ast.walk(text.tree):
         if node in text.quiet:
             continue
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")):
+        if isinstance(node, ast.Call) and callee(node):
             found += _of_call(text, node)
         elif isinstance(node, ast.BinOp):
             found += [*_of_mixture(text, node), *_of_scale(text, node)]
@@ -39,7 +42,8 @@ def rewrites(text: Text) -> list[Change]:
 def _of_call(text: Text, node: ast.Call) -> Iterator[Edit]:
     name, function, jumps = callee(node), node.func, _is_below(text, node, _JUMPS)
     is_method = isinstance(function, ast.Attribute) and not is_of_module(node)
-    whole = function.value if is_method and isinstance(function, ast.Attribute) else (node.args or [None])[0]
+    first = node.args[0] if node.args else None
+    whole = function.value if is_method and isinstance(function, ast.Attribute) else first
     if whole is None or isinstance(whole, ast.Starred) or text.of(function).startswith("nn."):
         return
     inner = text.of(whole)
@@ -84,7 +88,11 @@ def _of_mixture(text: Text, node: ast.BinOp) -> Iterator[Edit]:
             continue
         share, rest = one.left, other.left
         both = isinstance(one.op, ast.Mult) and isinstance(other.op, ast.Mult)
-        if both and isinstance(rest, ast.BinOp) and re.fullmatch(r"1(\.0?)? - " + re.escape(text.of(share)), text.of(rest)):
+        if (
+            both
+            and isinstance(rest, ast.BinOp)
+            and re.fullmatch(r"1(\.0?)? - " + re.escape(text.of(share)), text.of(rest))
+        ):
             h, n, z = text.of(one.right), text.of(other.right), text.of(share)
             yield IDLE, *text.span(node), f"{n} + {z} * ({h} - {n})"
             yield NEAR_MISS, *text.span(node), f"{h} + {z} * ({n} - {h})"
@@ -93,12 +101,13 @@ def _of_mixture(text: Text, node: ast.BinOp) -> Iterator[Edit]:
 def _of_scale(text: Text, node: ast.BinOp) -> Iterator[Edit]:
     """Yield `(a / s) @ b` for `a @ b / s` with a number s."""
     product, scale = node.left, text.of(node.right)
-    scales = isinstance(node.op, (ast.Div, ast.Mult)) and re.search(r"\*\*|sqrt|scale", scale)
-    if scales and "[" not in re.sub(r"\[-?\d\]", "", scale) and isinstance(product, ast.BinOp):
-        if isinstance(product.op, ast.MatMult) and not isinstance(product.left, ast.BinOp):
-            symbol, a, b = "/" if isinstance(node.op, ast.Div) else "*", text.of(product.left), text.of(product.right)
-            yield IDLE, *text.span(node), f"({a} {symbol} {scale}) @ {b}"
-            yield NEAR_MISS, *text.span(node), f"({a} {symbol} {scale}) @ ({b} {symbol} {scale})"
+    is_number = re.search(r"\*\*|sqrt|scale", scale) and "[" not in re.sub(r"\[-?\d\]", "", scale)
+    if not (is_number and isinstance(node.op, (ast.Div, ast.Mult)) and isinstance(product, ast.BinOp)):
+        return
+    if isinstance(product.op, ast.MatMult) and not isinstance(product.left, ast.BinOp):
+        symbol, a, b = "/" if isinstance(node.op, ast.Div) else "*", text.of(product.left), text.of(product.right)
+        yield IDLE, *text.span(node), f"({a} {symbol} {scale}) @ {b}"
+        yield NEAR_MISS, *text.span(node), f"({a} {symbol} {scale}) @ ({b} {symbol} {scale})"
 
 
 def _is_below(text: Text, node: ast.AST, names: set[str]) -> bool:
@@ -123,7 +132,7 @@ def free_exchanges(text: Text) -> set[tuple[int, int]]:
     for node in ast.walk(text.tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and not isinstance(node, (ast.Module, ast.ClassDef)):
-            found |= {(a.lineno, b.lineno) for a, b in zip(body, body[1:], strict=False) if _is_free(a, b)}
+            found |= {(a.lineno, b.lineno) for a, b in itertools.pairwise(body) if _is_free(a, b)}
     return found
 
 

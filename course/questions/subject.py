@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-MOST_LINES, MOST_SIGNS, MOST_TEXT = 45, 110, 20_000
-"""Lines and signs a line that a question shows at most, and signs that are read at all."""
+MOST_LINES, MOST_SIGNS, MOST_TEXT, MOST_WIDTH = 45, 120, 20_000, 500
+"""Lines and signs a line that a question shows at most, and signs and signs a line that are read at all."""
 
 _ACTS = {"open", "exec", "eval", "input", "__import__", "save", "write_text", "write_bytes", "savefig", "to_csv"}
 """Names of functions that reach out of a computation. No changed copy of such code is executed."""
@@ -67,8 +67,8 @@ def subject(name: str, source: str, setup: str, calls: Iterable[str], called: st
         bare = _bare(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unaskable("it is no plain Python") from None
-    if max(map(len, bare.splitlines()), default=0) > MOST_SIGNS:
-        raise Unaskable(f"one of its lines has more than {MOST_SIGNS} characters")
+    if max(map(len, bare.splitlines()), default=0) > MOST_WIDTH:
+        raise Unaskable(f"one of its lines has more than {MOST_WIDTH} characters")
     if name != called:
         calls = [re.sub(rf"\b{re.escape(called or name)}\b(?=\()", name, call) for call in calls]
     made = Subject(name, bare, setup, tuple(calls))
@@ -118,11 +118,12 @@ def excerpt(subject: Subject, touched: Iterable[int]) -> str | None:
                 if first > node.lineno and not about & set(range(node.lineno, last + 1)):
                     numbered[first - 1 : last] = ["    " + " " * node.body[0].col_offset + "…"] + [""] * (last - first)
     kept = [line for line in numbered if line]
-    return "\n".join(kept) if len(kept) <= MOST_LINES else None
+    fits = len(kept) <= MOST_LINES and max(map(len, kept)) <= MOST_SIGNS + 4
+    return "\n".join(kept) if fits else None
 
 
 def escaped(text: str) -> str:
-    """Return the text with signs that nobody sees, such as those that turn the direction of writing, as `\\u202e`."""
+    r"""Return the text with signs that nobody sees, such as those that turn the direction of writing, as `\\u202e`."""
     if text.isascii():
         return text
     hidden = (unicodedata.category(sign) in ("Cc", "Cf") and sign not in "\n\t" for sign in text)

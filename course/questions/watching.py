@@ -39,6 +39,11 @@ class Watcher:
     turns: int = 0
 
     def __call__(self, line: int, name: str, value: Any) -> None:
+        """Note a value. The copy of the answer's code calls this.
+
+        Raises:
+            TooLong: a loop has had its turns.
+        """
         if not name:
             self.turns += 1
             if self.turns > MOST_TURNS:

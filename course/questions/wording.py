@@ -128,7 +128,11 @@ def shared_call(calls: list[str], subject: Subject) -> tuple[str, list[str]] | N
     if len(parts) < len(calls) or not all(parts[0].is_like(other) for other in parts):
         return None
     differ = [k for k, (_, value) in enumerate(parts[0].arguments) if any(p.arguments[k][1] != value for p in parts)]
-    if not differ or len(differ) == len(parts[0].arguments) or max(map(len, calls)) <= WIDE and len(parts[0].names) < 3:
+    if (
+        not differ
+        or len(differ) == len(parts[0].arguments)
+        or (max(map(len, calls)) <= WIDE and len(parts[0].names) < 3)
+    ):
         return None
     each = [", ".join(f"{p.arguments[k][0]} = {p.arguments[k][1]}" for k in differ) for p in parts]
     shown = [f"{name}={'…' if k in differ else value}" for k, (name, value) in enumerate(parts[0].arguments)]
