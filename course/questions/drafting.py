@@ -9,6 +9,10 @@ from .question import Choice, Draft, Option, Question
 from .subject import escaped, excerpt
 from .table import Table
 from .wording import MOST_CALL
+from .wrong_choices import stands_out
+
+TELLING = 0.6
+"""What a question loses in the choice of questions if its right choice can be guessed from the four texts."""
 
 
 def drafted(
@@ -21,11 +25,10 @@ def drafted(
     score: float,
     lines: Iterable[int],
     call: str = "",
-    in_order: bool = False,
 ) -> Draft | None:
     """Return a draft with four options, the right one first among them, or None if it is not sound.
 
-    `lines` are those of the answer that the question is about. `in_order` sorts the choices as numbers.
+    `lines` are those of the answer that the question is about.
     """
     about = sorted(set(lines))
     code = excerpt(table.subject, about)
@@ -33,9 +36,8 @@ def drafted(
         return None
     shuffled = list(options)
     rng.shuffle(shuffled)
-    if in_order:
-        shuffled.sort(key=lambda option: int(option.text))
     choices = tuple(Choice(escaped(option.text), escaped(option.reason)) for option in shuffled)
     question = Question(kind, table.subject.name, code, escaped(text), choices, shuffled.index(options[0]))
     claims = tuple(claim for option in options for claim in option.claims)
+    score -= TELLING * stands_out(options[0].text, [option.text for option in options[1:]])
     return Draft(question, claims, score, about[0] if about else 0, call)

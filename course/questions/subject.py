@@ -69,11 +69,16 @@ def subject(name: str, source: str, setup: str, calls: Iterable[str], called: st
         raise Unaskable("it is no plain Python") from None
     if max(map(len, bare.splitlines()), default=0) > MOST_WIDTH:
         raise Unaskable(f"one of its lines has more than {MOST_WIDTH} characters")
-    if name != called:
-        calls = [re.sub(rf"\b{re.escape(called or name)}\b(?=\()", name, call) for call in calls]
-    made = Subject(name, bare, setup, tuple(calls))
+    named = (re.sub(rf"\b{re.escape(called or name)}\b(?=\()", name, call) for call in calls)
+    made = Subject(name, bare, setup, tuple(map(_in_lines, named)))
     _demand_a_computation(made.tree)
     return made
+
+
+def _in_lines(call: str) -> str:
+    """Return a call with each of its statements on a line of its own."""
+    statements = (ast.get_source_segment(call, statement) for statement in ast.parse(call).body)
+    return "\n".join(filter(None, statements))
 
 
 def _demand_a_computation(tree: ast.Module) -> None:

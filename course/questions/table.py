@@ -16,7 +16,7 @@ from .rewrites import IDLE, NEAR_MISS, rewrites
 from .subject import Subject, Unaskable
 from .watching import MOST_EVENTS, Event
 
-EXECUTIONS = 600
+EXECUTIONS = 300
 """Executions of changed copies for one answer. Counting them instead of seconds keeps questions the same everywhere."""
 
 _DETAILS = {

@@ -24,7 +24,7 @@ from .wording import as_reason
 
 T = TypeVar("T")
 
-MOST_SIGNS, PAIRS = 72, 4
+MOST_SIGNS, PAIRS = 72, 3
 """Length of a value that is a choice, and the pairs of changes that are tried for a square."""
 
 
@@ -116,6 +116,11 @@ def _rank(right: str, wrong: Sequence[str]) -> int:
     bags = [_bag(text) for text in (right, *wrong)]
     sums = [sum(_apart(a, b) for b in bags) for a in bags]
     return sum(one < sums[0] - 1e-9 for one in sums[1:])
+
+
+def stands_out(right: str, wrong: Sequence[str]) -> bool:
+    """Return whether the right choice is the longest of the four, or the one that is most like the others."""
+    return not _rank(right, wrong) or len(right) > max(map(len, wrong))
 
 
 @cache

@@ -18,6 +18,16 @@ from course.reference import positional_encoding as reference
         "which is half as wide as the result. Then think how sines and cosines can take turns along a row.",
     ),
     forbidden=("blocks.sinusoids",),
+    calls=(
+        "sinusoidal(1, 4)",
+        "sinusoidal(1, 2)",
+        "sinusoidal(3, 4).shape",
+        "sinusoidal(2, 6).shape",
+        "sinusoidal(2, 3)",
+        "sinusoidal(4, 2)[0]",
+        "sinusoidal(2, 2)[1]",
+        "sinusoidal(5, 4)[:, 0]",
+    ),
 )
 def sinusoidal(rng):
     """A narrow table, a wide one, a long one, one pair alone, and an odd width."""
