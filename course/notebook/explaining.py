@@ -74,8 +74,9 @@ def _questions(name: str) -> list[Question]:
 
 def _made(name: str, answer: Any, kept: dict[str, Any]) -> list[Question]:
     exercises = {item.name for topic in TOPICS for item in topic.items}
-    source, setup = gathered(answer, lambda other: other in exercises and other != name)
-    about = subject(answer.__name__, source, setup, key(name).calls, name)
+    calls = key(name).calls
+    source, setup = gathered(answer, lambda other: other in exercises and other != name, calls)
+    about = subject(answer.__name__, source, setup, calls, name)
     digest = hashlib.sha256("\0".join([about.source, setup, *about.calls]).encode()).hexdigest()
     if kept.get("digest") == digest and (stored := _stored(kept)):
         return stored

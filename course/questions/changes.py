@@ -24,12 +24,13 @@ _SIBLINGS |= {"relu": "tanh", "logsumexp": "amax", "silu": "relu", "logsigmoid":
               "repeat_interleave": "repeat"}  # fmt: skip
 _BUILT_IN = {"sum": "max", "max": "min", "min": "max", "any": "all", "all": "any", "sorted": "list"}
 _STEPS = {
-    "T", "abs", "add", "amax", "any", "bincount", "clamp", "clamp_min", "clip", "cumprod", "cumsum", "div",
+    "T", "abs", "add", "amax", "any", "argsort", "bincount", "clamp", "clamp_min", "clip", "cumprod", "cumsum", "div",
     "dropout", "elu", "exp", "flip", "floor", "log", "log_softmax", "logsigmoid", "logsumexp", "lower", "mT",
     "masked_fill", "max", "maximum", "mean", "min", "minimum", "movedim", "mul", "neg", "norm", "normalize",
     "pad", "permute", "pow", "reciprocal", "relu", "repeat_interleave", "reversed", "roll", "rot90", "round",
     "rsqrt", "set", "sigmoid", "silu", "softmax", "softplus", "sorted", "sqrt", "square", "squeeze", "sub",
-    "sum", "swapaxes", "t", "tanh", "transpose", "tril", "triu", "unique", "unsqueeze",
+    "sum", "swapaxes", "t", "tanh", "transpose", "tril", "triu", "unique",
+    "unique_consecutive", "unsqueeze",
 }  # fmt: skip
 """Steps of a chain that may be left out."""
 _QUIET = {
@@ -254,7 +255,8 @@ def _condition(text: Text, node: ast.BoolOp) -> Iterator[Edit]:
 def _constant(text: Text, node: ast.Constant) -> Iterator[Edit]:
     parent, value, (start, end) = text.parents.get(node), node.value, text.span(node)
     if isinstance(value, bool):
-        yield "constant", start, end, str(not value)
+        if not (isinstance(parent, ast.keyword) and parent.arg in ("keepdim", "keepdims")):  # may be left out
+            yield "constant", start, end, str(not value)
     elif isinstance(value, int) and isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub):
         if value <= 3:
             yield from (("axis or index", *text.span(parent), str(-value + step)) for step in (-1, 1))
@@ -366,8 +368,16 @@ def _index(text: Text, node: ast.Subscript) -> Iterator[Edit]:
         one, other = node.slice.elts
         whole = isinstance(one, ast.Slice) and not (one.lower or one.upper or one.step)
         yield "axis or index", *text.span(node.slice), text.of(other) if whole else f"{text.of(other)}, {text.of(one)}"
+        if whole and not isinstance(other, (ast.Constant, ast.UnaryOp, ast.Slice)):
+            yield "step left out", *text.span(node), text.of(node.value)
     elif not isinstance(node.slice, (ast.Constant, ast.UnaryOp, ast.Slice)):
         yield "step left out", *text.span(node), text.of(node.value)
+
+
+def _list(text: Text, node: ast.List | ast.Tuple) -> Iterator[Edit]:
+    """Yield a list that is handed over with its two parts exchanged, as in `torch.stack([a, b])`."""
+    if len(node.elts) == 2 and isinstance(text.parents.get(node), ast.Call):
+        yield from _exchanges(text, "", node.elts)
 
 
 def _loop(text: Text, node: ast.For) -> Iterator[Edit]:
@@ -396,7 +406,7 @@ _RULES: dict[type[ast.AST], Callable[[Text, Any], Iterable[Edit]]] = {
     ast.BinOp: _operation, ast.UnaryOp: _sign, ast.Compare: _comparison, ast.BoolOp: _condition,
     ast.Constant: _constant, ast.Slice: _slice, ast.IfExp: _choice, ast.If: _branch, ast.comprehension: _filter,
     ast.Call: _call, ast.Name: _function_name, ast.Subscript: _index, ast.For: _loop, ast.Attribute: _transposed,
-    ast.AugAssign: _augmented,
+    ast.AugAssign: _augmented, ast.List: _list, ast.Tuple: _list,
 }  # fmt: skip
 
 

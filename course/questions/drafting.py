@@ -25,10 +25,11 @@ def drafted(
     score: float,
     lines: Iterable[int],
     call: str = "",
+    telling: float = TELLING,
 ) -> Draft | None:
     """Return a draft with four options, the right one first among them, or None if it is not sound.
 
-    `lines` are those of the answer that the question is about.
+    `lines` are those of the answer that the question is about. `telling` is what it loses if its key stands out.
     """
     about = sorted(set(lines))
     code = excerpt(table.subject, about)
@@ -39,5 +40,5 @@ def drafted(
     choices = tuple(Choice(escaped(option.text), escaped(option.reason)) for option in shuffled)
     question = Question(kind, table.subject.name, code, escaped(text), choices, shuffled.index(options[0]))
     claims = tuple(claim for option in options for claim in option.claims)
-    score -= TELLING * stands_out(options[0].text, [option.text for option in options[1:]])
+    score -= telling * stands_out(options[0].text, [option.text for option in options[1:]])
     return Draft(question, claims, score, about[0] if about else 0, call)

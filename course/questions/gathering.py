@@ -9,26 +9,32 @@ import ast
 import builtins
 import inspect
 import linecache
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from ..source import parsed
+from .executing import INGREDIENTS
 from .subject import Unaskable
 
 MOST_CONSTANT = 20_000
 """Length of the text of a constant that a setup may hold."""
 
 
-def gathered(answer: Any, is_given: Callable[[str], bool]) -> tuple[str, str]:
+def gathered(
+    answer: Any, is_given: Callable[[str], bool], calls: Iterable[str] = (), around: Mapping[str, Any] | None = None
+) -> tuple[str, str]:
     """Return the source of an answer with its author's other definitions in it, and the setup that both need.
 
     Args:
         answer: a function or class.
         is_given: whether a definition of this name is called as it is. It belongs to the setup then.
+        calls: what will be called. The setup also defines the names in them.
+        around: the names around the answer, by default those of its module.
 
     Raises:
         Unaskable: the text of the answer cannot be found.
@@ -39,19 +45,25 @@ def gathered(answer: Any, is_given: Callable[[str], bool]) -> tuple[str, str]:
         text, node = _definition(value)
         done.add(node.name)
         for name in sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - done):
-            names = _globals(value)
-            if name not in names or getattr(builtins, name, done) is names[name]:
-                continue
-            if _is_beside(names[name], value):
-                try:
-                    add(names[name], is_mine and not is_given(name))
-                    continue
-                except Unaskable:
-                    pass
-            setup.extend(_written(name, names[name]))
+            define(name, _globals(value), is_mine and not is_given(name))
         (source if is_mine else setup).append(text)
 
+    def define(name: str, names: Mapping[str, Any], is_mine: bool) -> None:
+        if name not in names or getattr(builtins, name, done) is names[name]:
+            return
+        if _is_written_here(names[name], answer):
+            try:
+                add(names[name], is_mine)
+                return
+            except Unaskable:
+                pass
+        setup.extend(_written(name, names[name]))
+
     add(answer, True)
+    known = _globals(answer) if around is None else around
+    for name in sorted({name for call in calls for name in re.findall(r"\b[A-Za-z_]\w*(?=\()", call)} - done):
+        if name not in INGREDIENTS:
+            define(name, known, False)
     return "\n\n".join(source), "\n".join(dict.fromkeys(setup))
 
 
@@ -82,7 +94,7 @@ def _definition(value: Any) -> tuple[str, ast.FunctionDef | ast.ClassDef]:
     raise Unaskable("it was not written as a function or class in a cell of this notebook")
 
 
-def _is_beside(value: Any, answer: Any) -> bool:
+def _is_written_here(value: Any, answer: Any) -> bool:
     """Return whether a value is a function or class of the module that the answer is in."""
     return (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == answer.__module__
 

@@ -179,6 +179,8 @@ def said_shape(shape: Sequence[int]) -> str:
 
 
 def _said_tensor(value: Value) -> str:
+    if value.shape == (0,):
+        return "tensor([])"
     if 0 in value.shape:
         return f"tensor of shape {said_shape(value.shape)} without numbers"
     if not value.parts:

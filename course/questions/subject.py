@@ -14,8 +14,8 @@ from functools import cached_property
 MOST_LINES, MOST_SIGNS, MOST_TEXT, MOST_WIDTH = 45, 120, 20_000, 500
 """Lines and signs a line that a question shows at most, and signs and signs a line that are read at all."""
 
-_ACTS = {"open", "exec", "eval", "input", "__import__", "save", "write_text", "write_bytes", "savefig", "to_csv"}
-"""Names of functions that reach out of a computation. No changed copy of such code is executed."""
+_ACTS, _METHODS = {"open", "exec", "eval", "input", "__import__"}, {"save", "write_text", "write_bytes", "savefig"}
+"""Names of functions and methods that reach out of a computation. No changed copy of such code is executed."""
 
 _ARITHMETIC = {"float", "int", "bool", "dict", "sum", "max", "min", "len", "map"}
 
@@ -83,8 +83,9 @@ def _in_lines(call: str) -> str:
 
 def _demand_a_computation(tree: ast.Module) -> None:
     for node in ast.walk(tree):
-        called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
-        if isinstance(node, (ast.Import, ast.ImportFrom)) or called in _ACTS:
+        function = node.func if isinstance(node, ast.Call) else None
+        acts = getattr(function, "id", "") in _ACTS or getattr(function, "attr", "") in _METHODS
+        if isinstance(node, (ast.Import, ast.ImportFrom)) or acts:
             raise Unaskable("it does more than compute, such as opening a file or importing a module")
     body = [statement for f in tree.body if isinstance(f, ast.FunctionDef) for statement in f.body]
     calls = (node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.MatMult)))

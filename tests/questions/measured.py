@@ -36,8 +36,9 @@ def subject_of(exercise: str, answer: Any) -> Subject:
     Raises:
         Unaskable: it has none.
     """
-    source, setup = gathered(answer, lambda name: name in EXERCISES and name != exercise)
-    return subject(answer.__name__, source, setup, find(exercise).calls, exercise)
+    calls, beside = find(exercise).calls, {name: find(name).reference for name in EXERCISES if name != exercise}
+    source, setup = gathered(answer, beside.__contains__, calls, beside)
+    return subject(answer.__name__, source, setup, calls, exercise)
 
 
 def measure(exercise: str, answer: Any, seed: int = 0, most: int = 6) -> Measured:

@@ -28,7 +28,7 @@ MANY, FIRST = 64, 8
         "model = oracle([[3, 4, 2]]); decode_beam(model, tensor([[7]]), 1)",
         "model = oracle([[3, 2, 5], [3, 4, 2]]); decode_beam(model, tensor([[7], [8]]), 1)",
         "model = oracle([[2, 3, 3]]); decode_beam(model, tensor([[7]]), 2)",
-        "model = oracle([[3, 4, 5]])  # its max_len is 3; decode_beam(model, tensor([[7]]), 2)",
+        "model = oracle([[3, 4, 5]]); decode_beam(model, tensor([[7]]), 2)",
         "model = oracle([[3, 4, 2]]); decode_beam(model, tensor([[7]]), 2, length_penalty=0.)",
     ),
 )

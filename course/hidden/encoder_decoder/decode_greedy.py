@@ -22,7 +22,7 @@ from course.reference import encoder_decoder as reference
         "model = oracle([[3, 4, 2]]); decode_greedy(model, tensor([[7]]))",
         "model = oracle([[3, 2, 5], [3, 4, 2]]); decode_greedy(model, tensor([[7], [8]]))",
         "model = oracle([[2, 3, 3]]); decode_greedy(model, tensor([[7]]))",
-        "model = oracle([[3, 4, 5]])  # its max_len is 3; decode_greedy(model, tensor([[7]]))",
+        "model = oracle([[3, 4, 5]]); decode_greedy(model, tensor([[7]]))",
         "model = oracle([[3, 2, 3], [4, 2, 4]]); decode_greedy(model, tensor([[7], [8]]))",
         "model = oracle([[0, 3, 2]]); decode_greedy(model, tensor([[7]]))",
     ),

@@ -22,30 +22,12 @@ CHOSEN = "three texts, no choice"
         "one token for each text, and print its shape. What does the second call need?",
     ),
     calls=(
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[0]]), 3, gen(0), temperature=0)"
-        ),
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[0, 3]]), 2, gen(0), temperature=0)"
-        ),
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[4], [1]]), 2, gen(0), temperature=0)"
-        ),
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[2]]), 1, gen(0), top_k=1)"
-        ),
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[4, 4, 4]]), 1, gen(0), temperature=0)"
-        ),
-        (
-            "model = counter()  # its logits favour the token after the last one read, "
-            "of 5; generate_text(model, tensor([[0], [0]]), 4, gen(0), temperature=0).shape"
-        ),
+        "model = counter(); generate_text(model, tensor([[0]]), 3, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[0, 3]]), 2, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[4], [1]]), 2, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[2]]), 1, gen(0), top_k=1)",
+        "model = counter(); generate_text(model, tensor([[4, 4, 4]]), 1, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[0], [0]]), 4, gen(0), temperature=0).shape",
     ),
 )
 def generate_text(rng):

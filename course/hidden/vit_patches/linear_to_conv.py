@@ -16,9 +16,9 @@ from course.reference import vit_patches as reference
         "squares that the text describes. Which entry stands where? Does that change the order of the numbers?",
     ),
     calls=(
-        "linear_to_conv(tensor([[1, 2, 3, 4]]), 1, 2)",
-        "linear_to_conv(tensor([[1, 2, 3, 4]]), 4, 1)",
-        "linear_to_conv(tensor([[1, 2], [3, 4]]), 2, 1)",
+        "linear_to_conv(tensor([[1., 2., 3., 4.]]), 1, 2)",
+        "linear_to_conv(tensor([[1., 2., 3., 4.]]), 4, 1)",
+        "linear_to_conv(tensor([[1., 2.], [3., 4.]]), 2, 1)",
         "linear_to_conv(numbers(5, 12), 3, 2).shape",
         "linear_to_conv(numbers(12, 12), 3, 2).shape",
         "linear_to_conv(numbers(7, 9), 1, 3).shape",

@@ -12,8 +12,11 @@ from ..question import Draft, Option
 from ..rewrites import IDLE, NEAR_MISS, free_exchanges
 from ..table import Table
 from ..wording import as_choice, returns
+from ..wrong_choices import stands_out
 
 EXCHANGED = "lines exchanged"
+SHOWN = 0.5
+"""Share of the questions with a key that stands out. All of them, and the text alone would give keys away."""
 
 
 def drafts(table: Table, rng: random.Random) -> Iterator[Draft | None]:
@@ -31,7 +34,9 @@ def drafts(table: Table, rng: random.Random) -> Iterator[Draft | None]:
                 live.append((copy, (values or shown)[0]))
     for copy in idle:
         rng.shuffle(live)
-        if others := _others(table, copy, live):
+        others = _others(table, copy, live)
+        texts = [as_choice(table.changes[other]) for other, _ in others]
+        if others and (rng.random() < SHOWN or not stands_out(as_choice(table.changes[copy]), texts)):
             yield _draft(table, copy, others, rng)
 
 

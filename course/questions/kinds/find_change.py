@@ -47,9 +47,11 @@ def _others(table: Table, call: int, copy: int, asked: list[int]) -> list[int]:
 
     picked: list[int] = []
     for other in sorted(asked, key=rank):
-        place = table.changes[other].place
-        if place not in used and same(table.outcome(other, call), outcome) is False and len(picked) < 3:
-            used.add(place)
+        change, value = table.changes[other], table.outcome(other, call)
+        twins = (k for k in picked if table.changes[k].line == change.line)
+        is_new = change.place not in used and not any(same(table.outcome(k, call), value) for k in twins)
+        if is_new and same(value, outcome) is False and len(picked) < 3:
+            used.add(change.place)
             picked.append(other)
     return picked
 
@@ -73,4 +75,5 @@ def _draft(table: Table, call: int, copies: list[int], rng: random.Random) -> Dr
         score=score - 0.6 * (said(outcome) in text),
         lines=lines,
         call=text,
+        telling=0.0,  # the four are changes, and no rule about their texts finds the right one
     )

@@ -21,9 +21,13 @@ def sites(table: Table, rng: random.Random) -> Iterator[Site]:
             continue
         copies = [change for change in range(len(table.changes)) if not is_algebra(table.changes[change])]
         rng.shuffle(copies)
-        wrong = (Wrong(table.outcome(copy, call), (table.changes[copy],)) for copy in copies)
+        wrong = distinct(right, (Wrong(table.outcome(copy, call), (table.changes[copy],)) for copy in copies))
+        if len(wrong) < 3:  # too little can be changed, so results of other calls serve
+            others = [k for k in range(len(table.calls)) if k != call and "\n" not in table.calls[k]]
+            returned = (Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in others)
+            wrong = distinct(right, [*wrong, *returned])
         special = 0.5 if right.kind == "error" or "nan" in said(right) else 0.0
-        yield Site(call, None, right, distinct(right, wrong), 0, special - (said(right) in text))
+        yield Site(call, None, right, wrong, 0, special - (said(right) in text))
 
 
 def draft(table: Table, site: Site, wrong: Sequence[Wrong], rng: random.Random) -> Draft | None:
