@@ -24,12 +24,12 @@ _SIBLINGS |= {"relu": "tanh", "logsumexp": "amax", "silu": "relu", "logsigmoid":
               "repeat_interleave": "repeat"}  # fmt: skip
 _BUILT_IN = {"sum": "max", "max": "min", "min": "max", "any": "all", "all": "any", "sorted": "list"}
 _STEPS = {
-    "T", "abs", "add", "amax", "any", "argsort", "bincount", "clamp", "clamp_min", "clip", "cumprod", "cumsum", "div",
-    "dropout", "elu", "exp", "flip", "floor", "log", "log_softmax", "logsigmoid", "logsumexp", "lower", "mT",
-    "masked_fill", "max", "maximum", "mean", "min", "minimum", "movedim", "mul", "neg", "norm", "normalize",
-    "pad", "permute", "pow", "reciprocal", "relu", "repeat_interleave", "reversed", "roll", "rot90", "round",
-    "rsqrt", "set", "sigmoid", "silu", "softmax", "softplus", "sorted", "sqrt", "square", "squeeze", "sub",
-    "sum", "swapaxes", "t", "tanh", "transpose", "tril", "triu", "unique",
+    "T", "abs", "add", "amax", "any", "argsort", "bincount", "clamp", "clamp_min", "clip", "cumprod", "cumsum",
+    "div", "dropout", "elu", "exp", "flip", "floor", "log", "log_softmax", "logsigmoid", "logsumexp", "lower",
+    "mT", "masked_fill", "max", "maximum", "mean", "min", "minimum", "movedim", "mul", "neg", "norm",
+    "normalize", "pad", "permute", "pow", "reciprocal", "relu", "repeat_interleave", "reversed", "roll",
+    "rot90", "round", "rsqrt", "set", "sigmoid", "silu", "softmax", "softplus", "sorted", "sqrt", "square",
+    "squeeze", "sub", "sum", "swapaxes", "t", "tanh", "transpose", "tril", "triu", "unique",
     "unique_consecutive", "unsqueeze",
 }  # fmt: skip
 """Steps of a chain that may be left out."""
@@ -47,8 +47,8 @@ _CONVERSIONS = {
 }  # fmt: skip
 _SYMMETRIC = {
     "Embedding", "Linear", "allclose", "array_equal", "einsum", "equal", "gcd", "getattr", "hasattr", "isclose",
-    "isinstance", "logaddexp", "max", "maximum", "min", "minimum", "ones", "print", "randn", "register_buffer",
-    "setattr", "super", "swapaxes", "transpose", "zeros", "zip",
+    "isinstance", "logaddexp", "max", "maximum", "min", "minimum", "ones", "print", "randn", "rearrange",
+    "reduce", "register_buffer", "setattr", "super", "swapaxes", "transpose", "zeros", "zip",
 }  # fmt: skip
 MODULES = {"torch", "F", "math", "np", "functional", "nn", "einops", "re", "itertools", "special", "operator"}
 _RANKS = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.MatMult: 2, ast.FloorDiv: 2, ast.Mod: 2, ast.Pow: 4}

@@ -206,6 +206,8 @@ def prepare_process() -> None:
     sys.dont_write_bytecode = True
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
     sys.stdin = Path(os.devnull).open()  # noqa: SIM115
+    os.dup2(sys.stdout.fileno(), 1)
+    os.dup2(sys.stdout.fileno(), 2)
     for owner, name in ((torch, "empty"), (torch, "empty_like"), (Tensor, "new_empty"), (torch, "empty_strided")):
         setattr(owner, name, _unwritten(getattr(owner, name)))
     torch.set_num_threads(1)

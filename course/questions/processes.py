@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from typing import IO
 
@@ -53,7 +54,8 @@ class Apart:
 
 def _forked(runs: list[Run], until: float, silence: float) -> Iterator[Ran]:
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # a kernel has threads
+        child = os.fork()
     if not child:
         try:
             os.close(reading)

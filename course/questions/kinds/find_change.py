@@ -38,7 +38,10 @@ def _is_wanted(table: Table, copy: int, outcome: Value, right: Value) -> bool:
 
 
 def _others(table: Table, call: int, copy: int, asked: list[int]) -> list[int]:
-    """Return three other changes at other places, whose results differ from the one asked for and look like it."""
+    """Return three other changes at other places, whose results differ from the one asked for and look like it.
+
+    At most one of them ends in an error, and at least one alters the result. Otherwise the question says too much.
+    """
     outcome, right, used = table.outcome(copy, call), table.right[call], {table.changes[copy].place}
 
     def rank(other: int) -> tuple[bool, bool, bool]:
@@ -53,7 +56,9 @@ def _others(table: Table, call: int, copy: int, asked: list[int]) -> list[int]:
         if is_new and same(value, outcome) is False and len(picked) < 3:
             used.add(change.place)
             picked.append(other)
-    return picked
+    values = [table.outcome(other, call) for other in picked]
+    alters = any(same(value, right) is False for value in values)
+    return picked if alters and sum(value.kind == "error" for value in values) <= 1 else []
 
 
 def _draft(table: Table, call: int, copies: list[int], rng: random.Random) -> Draft | None:
