@@ -59,6 +59,8 @@ def make_table(subject: Subject, run: Runner, rng: random.Random) -> Table:
         Unaskable: the answer is too slow, depends on chance, remembers what it was asked, or fails on every call.
     """
     calls = list(subject.calls)
+    if not calls:
+        raise Unaskable("no small input shows what it does")
     plain = [Run(subject.setup, subject.source, call) for call in calls]
     others = [replace(one, seed=1) for one in plain]
     watched = [replace(one, is_watched=True) for one in (*plain, *others)]

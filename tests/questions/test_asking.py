@@ -11,10 +11,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course.questions import Question, Unaskable
+from course.questions import Apart, Question, Unaskable, ask
 from course.questions.executing import INGREDIENTS
 from course.questions.outcomes import said, seen
-from tests.questions.made_up import COUNT, COUNT_CALLS, SOFTMAX, SOFTMAX_CALLS, asked
+from tests.questions.made_up import COUNT, COUNT_CALLS, SOFTMAX, SOFTMAX_CALLS, asked, made
 
 CELL = """
 def cell(x, h, W, U):
@@ -241,6 +241,18 @@ def test_nothing_is_asked_about_ties_that_chance_decides() -> None:
     calls = tuple(f"first({words!r})" for words in (list("abcdef"), list("ghijkl"), list("mnopqr")))
     with pytest.raises(Unaskable, match="differently each time"):
         asked(source, calls)
+
+
+def test_without_calls_nothing_is_asked() -> None:
+    with pytest.raises(Unaskable, match="no small input"):
+        ask(made(SOFTMAX, (), name="softmax"), Apart(30))
+
+
+def test_where_little_can_be_changed_results_of_other_calls_are_wrong_choices() -> None:
+    source = "def joined(a, b):\n    return torch.cat([a, b])\n"
+    calls = tuple(f"joined(tensor([{k}]), tensor([{k + 2}]))" for k in range(2, 8))
+    returned = [choice.reason for q in asked(source, calls) if q.kind == "what happens" for choice in q.choices]
+    assert any(re.fullmatch(r"`joined\(.*\)` returns this\.", reason) for reason in returned)
 
 
 def test_a_long_source_shows_what_a_question_touches() -> None:

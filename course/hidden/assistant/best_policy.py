@@ -25,7 +25,6 @@ SMALL = "seven answers"
         "best_policy(tensor([0.2, 0.8]).log(), tensor([3., 3.]), 1.).exp()",
         "best_policy(tensor([0.5, 0.5]).log(), tensor([0., 1.]), 0.01).exp()",
         "best_policy(tensor([0.5, 0.5]).log(), tensor([0., 1.]), 0.)",
-        "best_policy(tensor([0.2, 0.8]).log(), tensor([1., 0.]), 1e9).exp()",
         "best_policy(tensor([1., 0.]).log(), tensor([0., 100.]), 1.).exp()",
     ),
 )

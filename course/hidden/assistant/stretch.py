@@ -24,7 +24,6 @@ SMALL = "three rows"
     calls=(
         "stretch(tensor([[1, 99, 2]]), tensor([[False, False, True]]), 99, 3)",
         "stretch(tensor([[1, 99, 2]]), tensor([[True, True, True]]), 99, 2)",
-        "stretch(tensor([[1, 99, 2]]), tensor([[False, False, True]]), 99, 1)",
         "stretch(tensor([[1, 2, 3]]), tensor([[False, False, True]]), 99, 2)",
         "stretch(tensor([[99, 1], [1, 99]]), tensor([[False, True], [False, False]]), 99, 2)",
         "stretch(tensor([[99, 99, 1]]), tensor([[False, False, True]]), 99, 2)",

@@ -55,14 +55,6 @@ LOGITS = "logits for every position"
             "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3), 0); model.decode_greedy(ones(1, 2, "
             "dtype=torch.long), tensor([1]), 1)[1]"
         ),
-        (
-            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 0), 0); model.decode_greedy(ones(1, 2, "
-            "dtype=torch.long), tensor([2]), 1)[1]"
-        ),
-        (
-            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3, eos=0), 0); model.decode_greedy(ones(1, 2, "
-            "dtype=torch.long), tensor([2]), 3)[0]"
-        ),
     ),
 )
 def AttentionSeq2Seq(rng):

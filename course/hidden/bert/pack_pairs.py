@@ -21,7 +21,6 @@ V, CLS, SEP = 41, 43, 47
     ),
     calls=(
         "pack_pairs([tensor([5])], [tensor([6, 7])], 1, 2)",
-        "pack_pairs([tensor([5, 6])], None, 1, 2)",
         "pack_pairs([tensor([5]), tensor([6, 7])], None, 1, 2)",
         "pack_pairs([tensor([5]), tensor([6])], [tensor([7]), tensor([8, 9])], 1, 2)[1]",
         "pack_pairs([tensor([5]), tensor([6])], [tensor([7]), tensor([8, 9])], 1, 2)[2]",

@@ -23,7 +23,6 @@ from course.reference.encoder_decoder import causal
     forbidden=(*BUILT_IN_LAYERS, "blocks.EncoderLayer"),
     name="EncoderLayer",
     calls=(
-        "EncoderLayer(4, 2, 8, dropout=0.)(numbers(2, 3, 4)).shape",
         "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='pre'), 0); model(tensor([[[3., 5.]]]))",
         "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='post'), 0); model(tensor([[[3., 5.]]]))",
         "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='pre'), 1); model(tensor([[[3., 5.]]]))",

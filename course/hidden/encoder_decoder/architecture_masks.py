@@ -27,7 +27,6 @@ HAS = {"encoder": KEYS[:1], "decoder": KEYS[1:2], "encoder-decoder": KEYS}
         "architecture_masks('encoder-decoder', tensor([2]), tensor([1]))",
         "architecture_masks('encoder-decoder', tensor([1, 3]), tensor([2, 1]))['cross']",
         "architecture_masks('encoder-decoder', tensor([4, 3]), tensor([2, 1]))['decoder_self'].shape",
-        "architecture_masks('decoder', tensor([1, 2]))['decoder_self']",
     ),
 )
 def architecture_masks(rng):

@@ -17,7 +17,6 @@ from course.reference import encoder_decoder as reference
         "warmup_schedule(4, 1, 4)",
         "warmup_schedule(16, 1, 4)",
         "warmup_schedule(1, 4, 4)",
-        "warmup_schedule(2, 1, 4)",
         "warmup_schedule(100, 1, 4)",
         "warmup_schedule(4, 100, 4)",
     ),

@@ -23,8 +23,6 @@ from course.reference import gpt as reference
         "decoder_parameters(10, 2, 0, 1, 1, 2, 3, False, False, True, positions=5)",
         "decoder_parameters(0, 2, 1, 1, 1, 2, 3, False, False, True)",
         "decoder_parameters(0, 2, 1, 1, 1, 2, 3, True, False, True)",
-        "decoder_parameters(0, 2, 1, 2, 1, 1, 3, False, False, True)",
-        "decoder_parameters(0, 2, 2, 1, 1, 2, 3, False, False, True)",
         "decoder_parameters(0, 2, 0, 1, 1, 2, 3, False, True, True)",
     ),
 )

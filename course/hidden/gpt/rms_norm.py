@@ -29,9 +29,7 @@ BFLOAT16_TOLERANCE = 0.05
         "rms_norm(tensor([0., 0.]), ones(2))",
         "rms_norm(tensor([-7., -7.]), ones(2), eps=0.)",
         "rms_norm(tensor([[2., 2.], [200., 200.]]), ones(2), eps=0.)",
-        "rms_norm(tensor([4., 0., 0., 0.]), ones(4), eps=0.)",
         "rms_norm(tensor([1., 1.]), ones(2), eps=3.)",
-        "rms_norm(numbers(2, 3, 4), ones(4)).shape",
     ),
 )
 def rms_norm(rng):

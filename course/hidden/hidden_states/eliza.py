@@ -34,7 +34,6 @@ RULES = [
         "eliza([('i need (.*)', 'Why {0}?'), ('.*', 'Go on.')], 'It rains')",
         "eliza([('i am (.*)', 'Are you {0}?'), ('i (.*)', 'You {0}?')], 'I am here')",
         "eliza([('i (.*)', 'You {0}?'), ('i am (.*)', 'Are you {0}?')], 'I am here')",
-        "eliza([('i need (.*)', 'Why {0}?'), ('.*', 'Go on.')], 'I need your army')",
         "eliza([('(.*) hates (.*)', '{1} and {0}?')], 'my cat hates you')",
     ),
 )

@@ -25,7 +25,6 @@ from course.reference import linear_time as reference
         "wkv(zeros(1, 3, 1), tensor([[[2.], [4.], [6.]]]), tensor([100.]), tensor([-50.]))",
         "wkv(tensor([[[100.], [0.]]]), tensor([[[2.], [4.]]]), zeros(1), zeros(1))",
         "wkv(zeros(1, 3, 1), tensor([[[3.], [3.], [9.]]]), zeros(1), zeros(1))",
-        "wkv(tensor([[[1000.], [1000.]]]), tensor([[[2.], [4.]]]), zeros(1), zeros(1))",
     ),
 )
 def wkv(rng):

@@ -34,10 +34,6 @@ from course.reference import lstm_gru as reference
     calls=(
         (
             "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([-100., "
-            "100., 0., 100.]))[1]"
-        ),
-        (
-            "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([-100., "
             "-100., 0., 100.]))[1]"
         ),
         (
@@ -56,10 +52,6 @@ from course.reference import lstm_gru as reference
         (
             "lstm_cell(tensor([[100.]]), zeros(1, 1), zeros(1, 1), tensor([[1.], [0.], [1.], [0.]]), "
             "zeros(4, 1), zeros(4))[1]"
-        ),
-        (
-            "lstm_cell(numbers(2, 3), numbers(2, 5), numbers(2, 5), numbers(20, 3), numbers(20, 5), "
-            "numbers(20))[0].shape"
         ),
     ),
 )

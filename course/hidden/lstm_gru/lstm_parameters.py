@@ -21,7 +21,6 @@ from course.reference import lstm_gru as reference
         "lstm_parameters(1, 1, layers=2)",
         "lstm_parameters(1, 1, bidirectional=True)",
         "lstm_parameters(1, 1, layers=2, bidirectional=True)",
-        "lstm_parameters(3, 1, layers=2)",
     ),
 )
 def lstm_parameters(rng):

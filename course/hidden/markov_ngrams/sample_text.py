@@ -25,7 +25,6 @@ ANEW = "Does chance decide at all, or does your function set its seed again each
         "sample_text(tensor([[1., 0.], [1., 0.]]), 0, 3, gen(0))",
         "sample_text(tensor([[0., 1.], [1., 0.]]), 1, 1, gen(0))",
         "sample_text(tensor([[0., 1.], [1., 0.]]), 1, 0, gen(0))",
-        "sample_text(tensor([[0., 0., 1.], [0., 0., 1.], [0., 1., 0.]]), 0, 3, gen(0))",
     ),
 )
 def sample_text(rng):

@@ -18,7 +18,6 @@ from course.reference import masking as reference
         "should be (B, 1, 1, S). Only then ask what both masks together must say of a key.",
     ),
     calls=(
-        "combine_masks(tensor([[True, False]]))",
         "combine_masks(tensor([[True, True]]), tensor([[True, False], [True, True]]))",
         "combine_masks(tensor([[True, False]]), tensor([[True, False], [True, True]]))",
         "combine_masks(tensor([[False, True]]), tensor([[True, False], [True, True]]))",

@@ -22,7 +22,6 @@ from course.reference import masking as reference
         "leaks_future(lambda ids: ids.float().cumsum(1)[..., None], tensor([[1, 2, 3]]))",
         "leaks_future(lambda ids: ids.float().flip(1)[..., None], tensor([[1, 2, 3]]))",
         "leaks_future(lambda ids: ids.float().roll(-1, 1)[..., None], tensor([[1, 2, 3]]))",
-        "leaks_future(lambda ids: ids.float().roll(1, 1)[..., None], tensor([[1, 2, 3]]))",
         "leaks_future(lambda ids: 0. * ids[..., None], tensor([[1, 2, 3]]))",
         (
             "leaks_future(lambda ids: ids.float().mean(1, keepdim=True)[..., None] + 0. * ids[..., None], "

@@ -23,12 +23,9 @@ from course.reference import masking as reference
         "masked_softmax(zeros(1, 2), tensor([[True, True]]))",
         "masked_softmax(zeros(1, 2), tensor([[True, False]]))",
         "masked_softmax(zeros(1, 2), tensor([[False, False]]))",
-        "masked_softmax(tensor([[0., 100.]]), tensor([[True, False]]))",
         "masked_softmax(tensor([[0., 100.]]), tensor([[True, True]]))",
-        "masked_softmax(zeros(2, 2), tensor([[True, False], [True, True]]), dim=0)",
         "masked_softmax(zeros(2, 2), tensor([[True, False]]))",
         "masked_softmax(tensor([[1000., 1000.]]), tensor([[True, True]]))",
-        "masked_softmax(tensor([[-1000., 0.]]), tensor([[True, False]]))",
     ),
 )
 def masked_softmax(rng):

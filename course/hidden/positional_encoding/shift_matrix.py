@@ -19,7 +19,6 @@ from course.reference import positional_encoding as reference
     calls=(
         "shift_matrix(0, 2)",
         "shift_matrix(0, 4)",
-        "shift_matrix(1, 3)",
         "shift_matrix(7, 6).shape",
         "shift_matrix(3, 2) @ tensor([0., 1.]) @ tensor([0., 1.])",
         "(shift_matrix(1, 2) @ shift_matrix(-1, 2)).round(decimals=3)",

@@ -23,10 +23,8 @@ from course.reference import positional_encoding as reference
         "sinusoidal(1, 2)",
         "sinusoidal(3, 4).shape",
         "sinusoidal(2, 6).shape",
-        "sinusoidal(2, 3)",
         "sinusoidal(4, 2)[0]",
         "sinusoidal(2, 2)[1]",
-        "sinusoidal(5, 4)[:, 0]",
     ),
 )
 def sinusoidal(rng):

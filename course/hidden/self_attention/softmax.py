@@ -29,12 +29,9 @@ BUILT_IN_SOFTMAX = (
         "softmax(tensor([2., 2.]), 0)",
         "softmax(tensor([1000., 1000.]), 0)",
         "softmax(tensor([[0., 0.], [0., 0.]]), 0)",
-        "softmax(tensor([[0., 0., 0., 0.]]), 1)",
         "softmax(tensor([[0., 100.], [0., 0.]]), 1)",
         "softmax(tensor([[0., 100.], [0., 0.]]), 0)",
         "softmax(tensor([0., -1000.]), 0)",
-        "softmax(tensor([7.]), 0)",
-        "softmax(tensor([-1000., -1000.]), 0)",
     ),
 )
 def softmax(rng):

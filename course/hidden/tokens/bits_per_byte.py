@@ -26,7 +26,6 @@ from course.reference import tokens as reference
         "bits_per_byte(tensor([0.25]).log(), 'é')",
         "bits_per_byte(tensor([1.]).log(), 'abc')",
         "bits_per_byte(tensor([0.5, 0.25]).log(), 'abc')",
-        "bits_per_byte(tensor([0.5, 0.5, 0.5, 0.5]).log(), 'ab')",
     ),
 )
 def bits_per_byte(rng):

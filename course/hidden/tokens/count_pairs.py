@@ -25,7 +25,6 @@ from course.reference import tokens as reference
         "count_pairs(Counter({(b'a',): 7}))",
         "count_pairs(Counter({(b'a', b'b'): 3, (b'a', b'b', b'c'): 2}))",
         "count_pairs(Counter({(b'a', b'b', b'a'): 1}))",
-        "count_pairs(Counter())",
         "count_pairs(Counter({(b'a', b'b'): 1, (b'c', b'd'): 1}))",
     ),
 )
