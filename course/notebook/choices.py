@@ -33,7 +33,7 @@ _BOX = (
 )
 _PRE = (
     "margin:4px 0;padding:6px 10px;background:rgba(128,128,128,.12);color:inherit;border-radius:4px;overflow-x:auto;"
-    "font-family:var(--jp-code-font-family,monospace);font-size:13px;line-height:1.4;white-space:pre"
+    "font-family:var(--jp-code-font-family,monospace);font-size:13px;line-height:1.4"
 )
 
 
@@ -104,15 +104,15 @@ def blocks(text: str) -> str:
     parts = []
     for is_code, lines in groupby(text.strip("\n").split("\n"), lambda line: line.startswith("    ")):
         if is_code:
-            parts.append(listing("\n".join(line[4:] for line in lines)))
+            parts.append(listing("\n".join(line[4:] for line in lines), "pre-wrap"))
         else:
             parts.append("<br>".join(map(sentence, lines)))
     return "".join(parts)
 
 
-def listing(code: str) -> str:
-    """Return lines of code as HTML. A long line scrolls."""
-    return f'<pre tabindex="0" style="{_PRE}">{escape(code)}</pre>'
+def listing(code: str, space: str = "pre") -> str:
+    """Return lines of code as HTML. A long line scrolls, or it wraps with `pre-wrap`."""
+    return f'<pre tabindex="0" style="{_PRE};white-space:{space};overflow-wrap:anywhere">{escape(code)}</pre>'
 
 
 def show_buttons(questions: Sequence[Asked], are_code: bool = False) -> None:

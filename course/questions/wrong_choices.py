@@ -140,12 +140,19 @@ def options(table: Table, site: Site, wrong: Sequence[Wrong], verb: str, right_r
     def option(one: Wrong) -> Option:
         if not one.changes:
             return Option(_code(one.value), one.reason)
-        changed = " and ".join(map(as_reason, one.changes))
+        changed = _both_said(*one.changes) if len(one.changes) == 2 else as_reason(one.changes[0])
         run = Run(table.subject.setup, one.changes[-1].source, call, 0, site.moment is not None)
         return Option(_code(one.value), f"It would {verb} if {changed}.", (Claim(run, one.value, site.moment),))
 
     right = Option(_code(site.right), right_reason, (table.claim(site.call, site.right, None, site.moment),))
     return [right, *map(option, wrong)]
+
+
+def _both_said(one: Change, other: Change) -> str:
+    """Return two changes inside a sentence. `other` has the source with both, so one line with both is said once."""
+    if one.line == one.last == other.line == other.last:
+        return f"line {one.line} becomes `{other.source.splitlines()[one.line - 1].strip()}`"
+    return f"{as_reason(one)} and {as_reason(other)}"
 
 
 def _code(value: Value) -> str:
