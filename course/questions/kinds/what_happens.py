@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..drafting import drafted
-from ..outcomes import form, said
+from ..outcomes import said
 from ..question import Draft
 from ..table import Table, is_algebra
 from ..wording import code, shown_call
@@ -23,7 +23,7 @@ def sites(table: Table, rng: random.Random) -> Iterator[Site]:
         rng.shuffle(copies)
         wrong = distinct(right, (Wrong(table.outcome(copy, call), (table.changes[copy],)) for copy in copies))
         if len(wrong) < 3:  # too little can be changed, so results of other calls serve
-            others = [k for k, value in enumerate(table.right) if k != call and form(value) == form(right)]
+            others = [k for k, value in enumerate(table.right) if k != call and value.kind == right.kind]
             others = [k for k in others if "\n" not in table.calls[k]]
             returned = (Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in others)
             wrong = distinct(right, [*wrong, *returned])
