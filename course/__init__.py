@@ -1,7 +1,8 @@
 """Sequence models, from Markov n-grams to GPT, BERT and state spaces: everything that the course's notebooks import.
 
-`check(name, answer)`, `hint(name)`, `predict(name)`, `rubric(name)`, `progress()`, `fit(name, model, train)`,
-`device()`, `seed()`, `set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded at first use.
+`check(name, answer)`, `hint(name)`, `predict(name)`, `explain(name)`, `review()`, `rubric(name)`, `progress()`,
+`fit(name, model, train)`, `device()`, `seed()`, `set_up()`, and the subpackages `data`, `show` and `blocks`, each
+loaded at first use.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import blocks, data, show
     from .notebook.checking import check
+    from .notebook.explaining import explain
     from .notebook.hints import hint
     from .notebook.machine import device, seed
     from .notebook.predictions import predict
     from .notebook.progress import progress
+    from .notebook.reviewing import review
     from .notebook.rubrics import rubric
     from .notebook.setting_up import set_up
     from .notebook.training import fit
@@ -25,10 +28,12 @@ __all__ = [
     "check",
     "data",
     "device",
+    "explain",
     "fit",
     "hint",
     "predict",
     "progress",
+    "review",
     "rubric",
     "seed",
     "set_up",
@@ -39,6 +44,8 @@ _HOMES = {
     "check": "notebook.checking",
     "hint": "notebook.hints",
     "predict": "notebook.predictions",
+    "explain": "notebook.explaining",
+    "review": "notebook.reviewing",
     "progress": "notebook.progress",
     "fit": "notebook.training",
     "rubric": "notebook.rubrics",

@@ -153,7 +153,9 @@ def _example(name: str, language: str = "json") -> Any:
 def _double() -> Exercise:
     """The exercise of the page's examples."""
 
-    @exercise(lambda x: 2 * x, hints=("What is twice 3?",), forbidden=("torch.add",), name="double")
+    calls, hints = ("double(2)", "double(-1)"), ("What is twice 3?",)
+
+    @exercise(lambda x: 2 * x, hints=hints, forbidden=("torch.add",), calls=calls, name="double")
     def double(rng):
         yield call("a whole number", 3, public=True)
 

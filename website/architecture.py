@@ -38,6 +38,7 @@ PARTS = {
     "hidden": "hidden tests",
     "judge": "compares, decides",
     "notebook": "check, hint, fit",
+    "questions": "about your own code",
     "reference": "right answers",
     "show": "plots and widgets",
     "files": "writes files whole",

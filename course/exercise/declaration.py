@@ -51,6 +51,9 @@ class Exercise:
 
     `shown` are the positions, among several results, of those that are only for display, such as attention weights.
     Their values are compared, but not whether gradients flow back through them.
+
+    `calls` are small calls as text, such as `"softmax(tensor([2., 2.]), 0)"`. Every student may see them, because
+    questions about an answer's own code are made of them.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     tolerance: float = TOLERANCE
     shown: tuple[int, ...] = ()
+    calls: tuple[str, ...] = ()
     misconceptions: list[Misconception] = field(default_factory=list)
 
     def misconception(self, hint: str, *, convention: str = "", name: str = "") -> Callable[[Any], Any]:
@@ -141,24 +145,24 @@ def exercise(
     forbidden: Iterable[str] = (),
     tolerance: float = TOLERANCE,
     shown: Iterable[int] = (),
+    calls: Iterable[str] = (),
     name: str = "",
 ) -> Callable[[Callable[[Rng], Iterable[Case | _Mark]]], Exercise]:
     """Return a decorator that makes an `Exercise` of a function that yields cases, with the function's name.
 
-    `tolerance` is rtol = atol in float64. `shown` is described at `Exercise`. Pass `name` if a class already has the
-    exercise's name.
-    passes it as `name`.
+    `tolerance` is rtol = atol in float64. `shown` and `calls` are described at `Exercise`. Pass
+    `name` if a class already has the exercise's name.
 
     Raises:
-        TypeError: `hints` or `forbidden` is a single string, whose letters would become the items.
+        TypeError: `hints`, `forbidden` or `calls` is a single string, whose letters would become the items.
     """
-    for called, given in (("hints", hints), ("forbidden", forbidden)):
+    for called, given in (("hints", hints), ("forbidden", forbidden), ("calls", calls)):
         if isinstance(given, str):
             raise TypeError(f"{called} is a single string. Write a tuple, with a comma, {called}=({given!r:.30},)")
 
     def declare(make_cases: Callable[[Rng], Iterable[Case | _Mark]]) -> Exercise:
-        return Exercise(
-            name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance, tuple(shown)
-        )
+        texts = tuple(hints), tuple(forbidden)
+        called = name or make_cases.__name__
+        return Exercise(called, reference, make_cases, *texts, tolerance, tuple(shown), tuple(calls))
 
     return declare

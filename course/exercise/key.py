@@ -81,6 +81,7 @@ class Key:
     forbidden: tuple[str, ...]
     misconceptions: tuple[Known, ...]
     cases: tuple[KeyCase, ...]
+    calls: tuple[str, ...] = ()
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
@@ -284,7 +285,9 @@ def _mistaken(exercise: Exercise, case: Case) -> Wrong:
 
 def _declared(exercise: Exercise, cases: Iterable[KeyCase]) -> Key:
     known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
-    return Key(exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases))
+    return Key(
+        exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases), exercise.calls
+    )
 
 
 def _to_plain(key: Key) -> dict[str, Any]:
@@ -295,6 +298,7 @@ def _to_plain(key: Key) -> dict[str, Any]:
         "forbidden": list(key.forbidden),
         "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
         "cases": [{**_case_to_plain(held.case), **_answers_to_plain(key, held)} for held in key.cases],
+        "calls": list(key.calls),
     }
 
 
@@ -338,6 +342,7 @@ def _from_plain(values: dict[str, Any]) -> Key:
         tuple(values["forbidden"]),
         tuple(Known(*known) for known in values["misconceptions"]),
         tuple(_held(values["cases"], _recorded)),
+        tuple(values["calls"]),
     )
 
 

@@ -26,7 +26,7 @@ from ..judge.verdict import Verdict
 from ..source import is_stub
 from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic
-from .display import in_notebook, show
+from .display import in_notebook, say, show
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
 from .keys import called, key, meant, passed_over
@@ -129,10 +129,13 @@ def check(name: str, answer: Any) -> None:
     known = read_progress().get(name, {})
     first = verdict.kind == "passed" != known.get("kind") and "passed_at" not in known
     when = {"passed_at": now()} if first else {}
+    is_news = first and not any("passed_at" in facts for facts in read_progress().values())
     note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception, **when)
     if variable("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
         raise CheckFailed(text(verdict, public=True))
     show(html(verdict, public=True), text(verdict, public=True))
+    if is_news and not isinstance(answer, nn.Module):
+        say(f'Can you explain your code? `from course import explain`, then `explain("{name}")` asks about it.')
 
 
 def _demand_an_answer(name: str, answer: Any) -> None:

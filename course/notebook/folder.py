@@ -18,6 +18,7 @@ _PROGRESS = Path(".course", "progress.json")
 _NUMBER = Path(".course", "number.json")
 _PATH = Path(".course", "path.json")
 _GRADES = Path(".course", "grades.json")
+_QUESTIONS = Path(".course", "questions.json")
 _unwritten: dict[str, Any] = {}
 """Values that could not be written, by absolute path. They are newer than the content of the file."""
 
@@ -57,6 +58,17 @@ def read_grades(folder: Path) -> dict[str, dict[str, Any]]:
 def keep_grade(folder: Path, topic: str, **facts: Any) -> None:
     """Store the grade from `course grade` for a topic's notebook in `folder`, with the time, over an earlier grade."""
     _write(folder / _GRADES, {**read_grades(folder), topic: {**facts, "at": now()}})
+
+
+def read_questions(folder: Path = Path()) -> dict[str, dict[str, Any]]:
+    """Return the questions that `explain` asked about each exercise in `folder`, and what `review` asks again."""
+    return _tables(folder / _QUESTIONS)
+
+
+def keep_questions(name: str, folder: Path = Path(), **facts: Any) -> None:
+    """Add facts about the questions on an exercise or prediction."""
+    known = read_questions(folder)
+    _write(folder / _QUESTIONS, {**known, name: {**known.get(name, {}), **facts}})
 
 
 def now() -> str:

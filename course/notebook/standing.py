@@ -89,10 +89,16 @@ def state_of(item: Item, known: Mapping[str, Mapping[str, Any]], *, by_person: b
     if "kind" not in facts:
         return "none", "not checked yet"
     if facts["kind"] == "passed":
-        return "passed", "public checks pass"
+        return "passed", f"passes, {said}" if (said := explained(facts)) else "public checks pass"
     if facts["kind"] == "missing":
         return "none", "not answered yet"
     return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
+
+
+def explained(facts: Mapping[str, Any]) -> str:
+    """Return how many questions about the code of an exercise were answered rightly, in words, or nothing."""
+    right, of = facts.get("explained"), facts.get("questions")
+    return f"{right} of {of} explained" if isinstance(right, int) and isinstance(of, int) else ""
 
 
 def _state_of_question(facts: Mapping[str, Any], by_person: bool) -> tuple[str, str]:

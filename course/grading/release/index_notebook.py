@@ -35,6 +35,18 @@ from course import progress
 
 progress()"""
 
+_REVIEW = """\
+## Two minutes of review
+
+`review()` asks up to five questions about code that you wrote some weeks ago, and about predictions that turned out
+wrong. The questions come from the notebooks. After a check has passed, `explain("softmax")` there asks about your own
+code for that exercise."""
+
+_REVIEW_CODE = """\
+from course import review
+
+review()"""
+
 _TABLE = """\
 ## All notebooks
 
@@ -69,6 +81,8 @@ def _notebook(course: Course, topics: Sequence[Topic], released: Sequence[Topic]
     cells = [
         new_markdown_cell(_opening(course.outline.title, topics)),
         new_code_cell(_CODE),
+        new_markdown_cell(_REVIEW),
+        new_code_cell(_REVIEW_CODE),
         new_markdown_cell(table),
     ]
     for cell in cells:

@@ -19,6 +19,14 @@ SMALL = "seven answers"
         "Begin with the logarithm of one answer's weight, where the product has become a sum. What must you subtract "
         "from all of them, so that their exponentials add up to 1?",
     ),
+    calls=(
+        "best_policy(tensor([0.5, 0.5]).log(), tensor([1., 1.]), 1.).exp()",
+        "best_policy(tensor([0.5, 0.5]).log(), tensor([0., 100.]), 1.).exp()",
+        "best_policy(tensor([0.2, 0.8]).log(), tensor([3., 3.]), 1.).exp()",
+        "best_policy(tensor([0.5, 0.5]).log(), tensor([0., 1.]), 0.01).exp()",
+        "best_policy(tensor([0.5, 0.5]).log(), tensor([0., 1.]), 0.)",
+        "best_policy(tensor([1., 0.]).log(), tensor([0., 100.]), 1.).exp()",
+    ),
 )
 def best_policy(rng):
     """Prices below and above 1, 0 and below; an answer that is never said; rewards of hundreds; equal rewards."""

@@ -18,6 +18,14 @@ from course.reference import assistant as reference
         "Begin with two empty lists and a loop over the turns. How many entries does a turn of two words add to each "
         "of them, and which are they for the user?",
     ),
+    calls=(
+        "chat_ids([('user', [1]), ('assistant', [2])], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})",
+        "chat_ids([('assistant', [])], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})",
+        "chat_ids([('user', [1, 2])], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})",
+        "chat_ids([], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})",
+        "chat_ids([('system', [5]), ('user', [6])], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})[0]",
+        ("chat_ids([('assistant', [7, 8]), ('user', [9])], {'system': 10, 'user': 11, 'assistant': 12, 'end': 13})[1]"),
+    ),
 )
 def chat_ids(rng):
     """Numbers of the special tokens are drawn; turns repeat, are empty, or are missing."""

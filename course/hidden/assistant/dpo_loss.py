@@ -19,6 +19,14 @@ FROZEN = "a gradient flows back to the reference, which should stay as it is"
         "Begin with the reward of the chosen answer alone. How does it compare the policy with the reference, and "
         "which of the two may get a gradient? You have already written the loss of two rewards.",
     ),
+    calls=(
+        "dpo_loss(tensor([-1.]), tensor([-1.]), tensor([-1.]), tensor([-1.]), 1.)",
+        "dpo_loss(tensor([-1.]), tensor([-9.]), tensor([-1.]), tensor([-9.]), 1.)",
+        "dpo_loss(tensor([-1.]), tensor([-101.]), tensor([-1.]), tensor([-1.]), 1.)",
+        "dpo_loss(tensor([-101.]), tensor([-1.]), tensor([-1.]), tensor([-1.]), 1.)",
+        "dpo_loss(tensor([-1.]), tensor([-1.]), tensor([-101.]), tensor([-1.]), 1.)",
+        "dpo_loss(tensor([-1.]), tensor([-5.]), tensor([-3.]), tensor([-4.]), 0.)",
+    ),
 )
 def dpo_loss(rng):
     """Log-probabilities of whole answers, -5 to -60; prices below and above 1; gradients of all four arguments."""

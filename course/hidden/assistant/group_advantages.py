@@ -21,6 +21,14 @@ NOTHING = "equal rewards teach nothing: their advantages should be zeros"
         "where all rewards of a group are equal? And in a group of one?",
     ),
     tolerance=1e-4,
+    calls=(
+        "group_advantages(tensor([[1., 1., 1.]]))",
+        "group_advantages(tensor([[5.]]))",
+        "group_advantages(tensor([[0., 1.]]).mul(1000))",
+        "group_advantages(tensor([[1000., 2000., 3000.]]))",
+        "group_advantages(tensor([[1000., 2000., 3000.], [0., 0., 0.]]))",
+        "group_advantages(tensor([[2000., 1000.], [7., 7.]]))",
+    ),
 )
 def group_advantages(rng):
     """Deviations where 1e-4 more does not show, and a small one where 1e-3 does; equal rewards; one answer.

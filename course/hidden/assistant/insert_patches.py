@@ -21,6 +21,17 @@ SMALL = "three rows"
         "Begin with the place of the image token in each row, and with one row alone. How many vectors stand before "
         "the picture, how many in it, and how many behind it? Do they make T - 1 + N?",
     ),
+    calls=(
+        "insert_patches(tensor([[[1.], [0.], [2.]]]), tensor([[5, 99, 6]]), 99, tensor([[[7.], [8.]]]))",
+        "insert_patches(tensor([[[0.], [1.]]]), tensor([[99, 6]]), 99, tensor([[[7.], [8.]]]))",
+        "insert_patches(tensor([[[1.], [2.]]]), tensor([[5, 6]]), 99, tensor([[[7.], [8.]]]))",
+        (
+            "insert_patches(tensor([[[1.], [0.]], [[0.], [2.]]]), tensor([[5, 99], [99, 5]]), 99, "
+            "tensor([[[7.]], [[8.]]]))"
+        ),
+        "insert_patches(tensor([[[1.], [2.]]]), tensor([[99, 99]]), 99, tensor([[[7.], [8.]]]))",
+        ("insert_patches(numbers(2, 5, 3), tensor([[99, 1, 1, 1, 1], [1, 1, 1, 1, 99]]), 99, numbers(2, 4, 3)).shape"),
+    ),
 )
 def insert_patches(rng):
     """Places differ from row to row, the first and the last among them; N = 1; no image, and two; gradients of both."""

@@ -18,6 +18,14 @@ SMALL = "seven pairs"
         "Begin with the difference of the rewards. Let the chosen answer be 10,000 behind. What is the sigmoid of "
         "that, and its logarithm? Look for a function that computes both at once.",
     ),
+    calls=(
+        "preference_loss(tensor([1.]), tensor([1.]))",
+        "preference_loss(tensor([100.]), tensor([0.]))",
+        "preference_loss(tensor([0.]), tensor([100.]))",
+        "preference_loss(tensor([0., 100.]), tensor([100., 0.]))",
+        "preference_loss(tensor([5., 7.]), tensor([5., 7.]))",
+        "preference_loss(tensor([1000.]), tensor([900.]))",
+    ),
 )
 def preference_loss(rng):
     """Pairs of differences of either sign; differences of 10,000, where a plain logarithm is infinite."""

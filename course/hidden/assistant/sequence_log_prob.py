@@ -21,6 +21,17 @@ SMALL = "three chats"
         "and which token is predicted by none? Print the shapes without them, and look up `gather`.",
     ),
     forbidden=("F.cross_entropy", "nn.CrossEntropyLoss", "F.nll_loss", "nn.NLLLoss"),
+    calls=(
+        "sequence_log_prob(zeros(1, 3, 2), tensor([[0, 1, 1]]), tensor([[False, True, True]])).exp()",
+        "sequence_log_prob(zeros(1, 3, 2), tensor([[0, 1, 1]]), tensor([[False, False, True]])).exp()",
+        "sequence_log_prob(zeros(1, 3, 2), tensor([[0, 1, 1]]), tensor([[True, False, False]])).exp()",
+        "sequence_log_prob(tensor([[[100., 0.], [0., 100.]]]), tensor([[0, 1]]), tensor([[False, True]]))",
+        "sequence_log_prob(zeros(2, 2, 4), tensor([[0, 1], [2, 3]]), tensor([[True, True], [True, True]])).exp()",
+        (
+            "sequence_log_prob(tensor([[[0., 100.], [0., 100.], [0., 0.]]]), tensor([[0, 1, 1]]), "
+            "tensor([[False, True, True]]))"
+        ),
+    ),
 )
 def sequence_log_prob(rng):
     """B, T and V differ; nothing learned; one and two tokens, and one row, where an axis may be lost."""

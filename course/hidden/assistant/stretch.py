@@ -21,6 +21,14 @@ SMALL = "three rows"
         "Begin with a table of True and False, (B, T), that says where the image tokens are. How many does each row "
         "have? Then write how often each token of one row is to be repeated.",
     ),
+    calls=(
+        "stretch(tensor([[1, 99, 2]]), tensor([[False, False, True]]), 99, 3)",
+        "stretch(tensor([[1, 99, 2]]), tensor([[True, True, True]]), 99, 2)",
+        "stretch(tensor([[1, 2, 3]]), tensor([[False, False, True]]), 99, 2)",
+        "stretch(tensor([[99, 1], [1, 99]]), tensor([[False, True], [False, False]]), 99, 2)",
+        "stretch(tensor([[99, 99, 1]]), tensor([[False, False, True]]), 99, 2)",
+        "stretch(tensor([[99, 1], [1, 99]]), tensor([[False, True], [True, False]]), 99, 4)[0].shape",
+    ),
 )
 def stretch(rng):
     """Places differ from row to row, the first and the last among them; N = 1; no image, and two; a learned image."""

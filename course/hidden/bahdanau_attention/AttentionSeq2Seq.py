@@ -29,6 +29,32 @@ LOGITS = "logits for every position"
         "shapes of its three results. `forward` is then a loop that collects logits. `decode_greedy` is the same "
         "loop, fed with its own tokens.",
     ),
+    calls=(
+        (
+            "AttentionSeq2Seq(7, 5, 4, 6, 3)(ones(2, 4, dtype=torch.long), tensor([4, 2]), ones(2, 3, "
+            "dtype=torch.long)).shape"
+        ),
+        (
+            "AttentionSeq2Seq(7, 5, 4, 6, 0)(ones(2, 4, dtype=torch.long), tensor([4, 2]), ones(2, 3, "
+            "dtype=torch.long)).shape"
+        ),
+        (
+            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3), 0); model.decode_greedy(ones(1, 2, "
+            "dtype=torch.long), tensor([2]), 3)[0]"
+        ),
+        (
+            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3), 0); model.decode_greedy(ones(1, 2, "
+            "dtype=torch.long), tensor([2]), 3)[1].shape"
+        ),
+        (
+            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3), 0); model.decode_greedy(ones(1, 2, "
+            "dtype=torch.long), tensor([2]), 1)[1]"
+        ),
+        (
+            "model = set_all(AttentionSeq2Seq(7, 5, 4, 6, 3), 0); model.decode_greedy(ones(1, 2, "
+            "dtype=torch.long), tensor([1]), 1)[1]"
+        ),
+    ),
 )
 def AttentionSeq2Seq(rng):
     """Parameters are the student's own, so laws decide: what may depend on what, and whether the two loops agree."""

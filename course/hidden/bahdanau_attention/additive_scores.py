@@ -16,6 +16,17 @@ from course.reference import bahdanau_attention as reference
         "Begin with these two products, each on a line of its own, and print their shapes. Make their sum (B, S, A). "
         "Two steps of the formula are left: one keeps this shape, and the other takes its last axis away.",
     ),
+    calls=(
+        "additive_scores(zeros(1, 1), tensor([[[100.], [0.], [-100.]]]), eye(1), eye(1), tensor([2.]))",
+        "additive_scores(tensor([[100.]]), tensor([[[0.], [0.]]]), eye(1), eye(1), tensor([3.]))",
+        "additive_scores(tensor([[100.]]), tensor([[[-100.], [0.]]]), eye(1), eye(1), tensor([3.]))",
+        "additive_scores(tensor([[100.]]), tensor([[[100.], [0.]]]), zeros(1, 1), eye(1), tensor([3.]))",
+        "additive_scores(zeros(1, 1), zeros(1, 2, 1), eye(1), eye(1), tensor([5.]))",
+        (
+            "additive_scores(zeros(1, 1), tensor([[[100.]]]), tensor([[1.], [1.]]), tensor([[1.], [-1.]]), "
+            "tensor([2., 5.]))"
+        ),
+    ),
 )
 def additive_scores(rng):
     """Q, K and A differ, except once Q = K = A. Large inputs saturate the tanh."""

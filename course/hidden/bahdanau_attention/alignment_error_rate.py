@@ -14,6 +14,17 @@ from course.reference import bahdanau_attention as reference
         "Begin with the position of each target token's largest weight. Its shape should be that of gold, (B, T). Then "
         "make a table (B, T) that is True for the real tokens, and print it. Two sums of such tables are left.",
     ),
+    calls=(
+        "alignment_error_rate(tensor([[[1., 0.], [0., 1.]]]), tensor([[0, 1]]), tensor([2]))",
+        "alignment_error_rate(tensor([[[1., 0.], [1., 0.]]]), tensor([[0, 1]]), tensor([2]))",
+        "alignment_error_rate(tensor([[[1., 0.], [1., 0.]]]), tensor([[0, 1]]), tensor([1]))",
+        "alignment_error_rate(tensor([[[0., 1.], [0., 1.]]]), tensor([[0, 0]]), tensor([2]))",
+        "alignment_error_rate(tensor([[[0.4, 0.6], [1., 0.]]]), tensor([[1, 1]]), tensor([1]))",
+        (
+            "alignment_error_rate(tensor([[[1., 0.], [1., 0.]], [[0., 1.], [1., 0.]]]), tensor([[0, 0], [1, "
+            "1]]), tensor([2, 2]))"
+        ),
+    ),
 )
 def alignment_error_rate(rng):
     """Lengths from 1 to all. Hits are 30 % of the real tokens and 70 % of the padding, so any other count shows."""

@@ -18,6 +18,14 @@ from course.reference import bahdanau_attention as reference
         "Begin with the weights alone, and print them beside the mask. Once each row adds up to 1, write the shapes "
         "(B, S) and (B, S, D) below each other. Which axis do the weights need, and which one disappears in the sum?",
     ),
+    calls=(
+        "attend(zeros(1, 2), tensor([[[2.], [4.]]]), tensor([[True, True]]))",
+        "attend(zeros(1, 2), tensor([[[2.], [4.]]]), tensor([[True, False]]))",
+        "attend(zeros(1, 2), tensor([[[2.], [4.]]]), tensor([[False, False]]))",
+        "attend(tensor([[0., 100.]]), tensor([[[2.], [4.]]]), tensor([[True, False]]))",
+        "attend(tensor([[0., 100.]]), tensor([[[2.], [4.]]]), tensor([[True, True]]))",
+        "attend(tensor([[5., 5.]]), tensor([[[1., 0.], [0., 1.]]]), tensor([[True, True]]))",
+    ),
 )
 def attend(rng):
     """Ragged masks with holes, with large scores behind them, and a sentence of which nothing is allowed."""

@@ -16,6 +16,14 @@ from course.reference import bahdanau_attention as reference
         "Begin with one sentence. Its query is (D,) and its keys are (S, D), and a product of the two gives (S,). For "
         "a batch, write (B, D) and (B, S, D) below each other. Where does the query need a new axis?",
     ),
+    calls=(
+        "dot_scores(tensor([[1., 2.]]), tensor([[[1., 0.], [0., 1.], [1., 1.]]]))",
+        "dot_scores(tensor([[0., 0.]]), tensor([[[1., 0.], [0., 1.]]]))",
+        "dot_scores(tensor([[1., 1.], [2., 0.]]), tensor([[[1., 2.]], [[3., 4.]]]))",
+        "dot_scores(tensor([[1., -1.]]), tensor([[[3., 3.], [5., 1.]]]))",
+        "dot_scores(numbers(2, 4), numbers(2, 3, 4)).shape",
+        "dot_scores(tensor([[2.]]), tensor([[[3.]]]))",
+    ),
 )
 def dot_scores(rng):
     """Small widths and large ones, so that a scale shows. As many sentences as words once."""

@@ -15,6 +15,14 @@ from course.reference import bahdanau_attention as reference
         "Begin with the queries and W, as in the text's example, and print the shape of what they make. Which function "
         "of yours could do the second half of the work?",
     ),
+    calls=(
+        "general_scores(tensor([[1., 2.]]), tensor([[[1., 0.], [0., 1.]]]), eye(2))",
+        "general_scores(tensor([[1., 2.]]), tensor([[[1., 0.], [0., 1.]]]), tensor([[0., 1.], [0., 0.]]))",
+        "general_scores(tensor([[1., 2.]]), tensor([[[1., 0.], [0., 1.]]]), zeros(2, 2))",
+        "general_scores(tensor([[1., 0.]]), tensor([[[1., 0.], [0., 1.]]]), tensor([[2., 3.], [4., 5.]]))",
+        "general_scores(tensor([[1., 1.]]), tensor([[[1., 1.]]]), tensor([[2., 3.], [4., 5.]]))",
+        "general_scores(numbers(2, 3), numbers(2, 5, 4), numbers(3, 4)).shape",
+    ),
 )
 def general_scores(rng):
     """Q and K differ. Where they are equal, W is far from symmetric."""

@@ -15,6 +15,14 @@ from course.reference import bahdanau_attention as reference
         "Begin with a column (B, 1) that holds sos in each row and has the targets' type. Print its shape and theirs. "
         "What has to follow it, so that the result is as long as the targets?",
     ),
+    calls=(
+        "shift_right(tensor([[5, 6, 7]]), 1)",
+        "shift_right(tensor([[5], [6]]), 1)",
+        "shift_right(tensor([[1, 1, 1]]), 1)",
+        "shift_right(tensor([[5, 6], [7, 8]]), 0)",
+        "shift_right(tensor([[9, 9, 9]]), 9)",
+        "shift_right(tensor([[5, 5, 5]]), 1)",
+    ),
 )
 def shift_right(rng):
     """Ids of other integer types, too. The result is as long as the targets, whatever stands in them."""

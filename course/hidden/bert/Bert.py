@@ -27,6 +27,27 @@ PLAIN = "two pairs without padding"
     ),
     forbidden=tuple(name for name in BUILT_IN_LAYERS if name != "blocks.EncoderLayer"),
     name="Bert",
+    calls=(
+        (
+            "Bert(7, 4, 2, 8, 1, dropout=0.)(ones(2, 3, dtype=torch.long), zeros(2, 3, dtype=torch.long), "
+            "ones(2, 3, dtype=torch.bool))[0].shape"
+        ),
+        (
+            "Bert(7, 4, 2, 8, 1, dropout=0.)(ones(2, 3, dtype=torch.long), zeros(2, 3, dtype=torch.long), "
+            "ones(2, 3, dtype=torch.bool))[1].shape"
+        ),
+        "Bert(7, 4, 2, 8, 1, dropout=0.).word_logits(numbers(2, 3, 4)).shape",
+        "model = set_all(Bert(3, 2, 1, 4, 1, dropout=0.), 1); model.word_logits(tensor([2., 5.]))",
+        (
+            "model = set_all(Bert(3, 2, 1, 4, 1, dropout=0.), 0); model(tensor([[1, 2]]), tensor([[0, 0]]), "
+            "tensor([[True, True]]))[1]"
+        ),
+        (
+            "model = Bert(7, 4, 2, 8, 1, dropout=0.).eval(); mask = tensor([[True, True, "
+            "False]]); (model(tensor([[1, 2, 3]]), zeros(1, 3, dtype=torch.long), "
+            "mask)[1] - model(tensor([[1, 2, 4]]), zeros(1, 3, dtype=torch.long), mask)[1]).abs().max() < 1e-4"
+        ),
+    ),
 )
 def Bert(rng):
     """The judge's weights under the given names. Vectors of padding are compared nowhere."""

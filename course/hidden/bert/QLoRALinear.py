@@ -28,6 +28,14 @@ STARTS = "it begins as the dequantised base"
     forbidden=("peft", "bitsandbytes"),
     tolerance=1e-5,
     name="QLoRALinear",
+    calls=(
+        "base = set_all(nn.Linear(2, 2), 1); QLoRALinear(base, 1, 4.)(tensor([1., 2.]))",
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(QLoRALinear(base, 1, 4.), 1); model(tensor([1., 2.]))"),
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(QLoRALinear(base, 2, 4.), 1); model(tensor([1., 2.]))"),
+        ("base = set_all(nn.Linear(2, 2), 0); model = set_all(QLoRALinear(base, 1, 1.), 1); model(tensor([1., 2.]))"),
+        "base = nn.Linear(3, 5); sum(p.numel() for p in QLoRALinear(base, 2, 4.).parameters())",
+        "base = nn.Linear(3, 5, bias=False); QLoRALinear(base, 2, 4.)(numbers(4, 3)).shape",
+    ),
 )
 def QLoRALinear(rng):
     """With the judge's A, B, codes and scales it does what the equation says, and it holds nothing else."""

@@ -19,6 +19,14 @@ MANY = "many texts"
         "Begin with one row, and make its table (T, T) of sums by broadcasting. Make a second table of the same shape "
         "that says which fields are allowed, and print both.",
     ),
+    calls=(
+        "best_span(tensor([[9., 0., 0.]]), tensor([[0., 9., 0.]]), tensor([[True, True, True]]), 3)",
+        "best_span(tensor([[0., 9., 0.]]), tensor([[9., 0., 0.]]), tensor([[True, True, True]]), 3)",
+        "best_span(tensor([[9., 0., 0.]]), tensor([[0., 1., 9.]]), tensor([[True, True, True]]), 2)",
+        "best_span(tensor([[9., 5., 0.]]), tensor([[0., 0., 9.]]), tensor([[True, True, False]]), 3)",
+        "best_span(tensor([[0., 0., 9.]]), tensor([[0., 0., 9.]]), tensor([[True, True, True]]), 1)",
+        "best_span(tensor([[9., 0.]]), tensor([[0., 5.]]), tensor([[True, True]]), 1)",
+    ),
 )
 def best_span(rng):
     """Random scores, so nothing ties. The two best ends are often in the wrong order, or too far apart."""

@@ -18,6 +18,20 @@ from course.reference import bert as reference
         "Begin with the two halves of every byte, as two tensors. In which order must they come to stand beside each "
         "other, so that the codes are those that `quantise` packed?",
     ),
+    calls=(
+        "levels = arange(16) / 15; dequantise(tensor([[15]], dtype=torch.uint8), tensor([3.]), levels, (1, 2))",
+        "levels = arange(16) / 15; dequantise(tensor([[240]], dtype=torch.uint8), tensor([3.]), levels, (1, 2))",
+        (
+            "levels = arange(16) / 15; dequantise(tensor([[255], [255]], dtype=torch.uint8), tensor([2., "
+            "7.]), levels, (2, 2))"
+        ),
+        (
+            "levels = arange(16) / 15; dequantise(tensor([[255], [255]], dtype=torch.uint8), tensor([2., "
+            "7.]), levels, (1, 3))"
+        ),
+        "levels = arange(16) / 15; dequantise(tensor([[0]], dtype=torch.uint8), tensor([3.]), levels, (2, 1))",
+        "levels = arange(16) / 15; dequantise(tensor([[17]], dtype=torch.uint8), tensor([15.]), levels, (1, 2))",
+    ),
 )
 def dequantise(rng):
     """Codes, scales and levels of the judge's own, so that nothing needs `quantise`."""

@@ -22,6 +22,14 @@ FEW = "three documents"
         "Begin with the true pairs alone, document by document, and print how many there are. Then take one of them, "
         "and list every sentence that could be its stranger.",
     ),
+    calls=(
+        "len(next_sentence_pairs([[(1,), (2,), (3,)], [(7,), (8,)]], gen(0))[0])",
+        "next_sentence_pairs([[(1,)], [(7,)]], gen(0))[0]",
+        "[a for (a, b) in next_sentence_pairs([[(1,), (2,), (3,)], [(7,), (8,)]], gen(0))[0]]",
+        "len(next_sentence_pairs([[(1,), (2,)], [(7,)]], gen(0))[0])",
+        "next_sentence_pairs([[(1,), (2,)], [(7,), (8,)], [(9,), (5,)]], gen(0))[1].shape",
+        "[a for (a, b) in next_sentence_pairs([[(1,), (2,)], [(3,)]], gen(0))[0]]",
+    ),
 )
 def next_sentence_pairs(rng):
     """Which pairs, what their labels say, where strangers come from, and chance. Some sentences stand in two texts."""

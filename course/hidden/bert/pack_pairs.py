@@ -19,6 +19,14 @@ V, CLS, SEP = 41, 43, 47
         "Begin with one pair, and make its ids and its segments as two lists. Print them below each other for a short "
         "pair and a long one. What is still missing before all rows fit into one tensor?",
     ),
+    calls=(
+        "pack_pairs([tensor([5])], [tensor([6, 7])], 1, 2)",
+        "pack_pairs([tensor([5]), tensor([6, 7])], None, 1, 2)",
+        "pack_pairs([tensor([5]), tensor([6])], [tensor([7]), tensor([8, 9])], 1, 2)[1]",
+        "pack_pairs([tensor([5]), tensor([6])], [tensor([7]), tensor([8, 9])], 1, 2)[2]",
+        "pack_pairs([tensor([1, 2])], [tensor([1])], 1, 2)[0]",
+        "pack_pairs([tensor([5, 5, 5]), tensor([5])], [tensor([7]), tensor([8])], 1, 2)[0].shape",
+    ),
 )
 def pack_pairs(rng):
     """Ragged pairs and single sentences; an id of 0 inside a sentence is a word."""

@@ -19,6 +19,17 @@ V = 7
         "Begin with the pairs, an ordinary cross-entropy of two classes. Then find the hidden words among the labels. "
         "Print how many there are, and the shape of the logits of those words alone.",
     ),
+    calls=(
+        "pretraining_loss(zeros(1, 2, 2), tensor([[0, -100]]), tensor([[100., 0.]]), tensor([0]))",
+        "pretraining_loss(zeros(1, 2, 2), tensor([[-100, -100]]), tensor([[0., 100.]]), tensor([1]))",
+        (
+            "pretraining_loss(tensor([[[100., 0.], [100., 0.]]]), tensor([[1, -100]]), tensor([[100., 0.]]), "
+            "tensor([0]))"
+        ),
+        ("pretraining_loss(tensor([[[100., 0.], [100., 0.]]]), tensor([[1, 0]]), tensor([[100., 0.]]), tensor([0]))"),
+        ("pretraining_loss(tensor([[[100., 0.], [100., 0.]]]), tensor([[0, 0]]), tensor([[100., 0.]]), tensor([1]))"),
+        "pretraining_loss(zeros(1, 2, 2), tensor([[-100, -100]]), tensor([[0., 0.]]), tensor([1]))",
+    ),
 )
 def pretraining_loss(rng):
     """Both parts with gradients. The id 0 and the pair label 0 are asked for like all others."""

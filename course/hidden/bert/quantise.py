@@ -22,6 +22,14 @@ TOLERANCE = 1e-6
         "Begin with W in blocks. W has 15 numbers and a block holds 4. How many blocks are there, and what stands at "
         "the end of the last one?",
     ),
+    calls=(
+        "levels = torch.linspace(-1, 1, 16); quantise(tensor([[1., -1.]]), levels, 2)",
+        "levels = torch.linspace(-1, 1, 16); quantise(tensor([[5., -5.]]), levels, 2)",
+        "levels = torch.linspace(-1, 1, 16); quantise(tensor([[-1., -1., 3., 3.]]), levels, 2)",
+        "levels = arange(16) / 15; quantise(tensor([[0., 0.]]), levels, 2)",
+        "levels = arange(16) / 15; quantise(tensor([[0., 15.], [30., 30.]]), levels, 2)",
+        "levels = torch.linspace(-1, 1, 16); [part.shape for part in quantise(numbers(3, 5), levels, 4)]",
+    ),
 )
 def quantise(rng):
     """Exact codes, levels of the judge's own. Where several codes are right, what they stand for decides."""

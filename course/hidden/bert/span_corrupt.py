@@ -15,6 +15,14 @@ from course.reference import bert as reference
         "Begin with two empty lists and the place from which nothing has been copied yet. What does the first span add "
         "to each list, and where does the place stand afterwards?",
     ),
+    calls=(
+        "span_corrupt([1, 2, 3, 4], [1], [2], [91, 92])",
+        "span_corrupt([1, 2, 3, 4], [0], [1], [91, 92])",
+        "span_corrupt([1, 2, 3, 4], [3], [1], [91, 92])",
+        "span_corrupt([1, 2, 3], [], [], [91])",
+        "span_corrupt([1, 2, 3, 4, 5], [0, 3], [1, 1], [91, 92, 93])",
+        "span_corrupt([1, 2], [0], [2], [91, 92])",
+    ),
 )
 def span_corrupt(rng):
     """Every id stands once, so that each place can be told. The sentinels come in any order."""

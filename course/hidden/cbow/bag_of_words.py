@@ -16,6 +16,14 @@ from course.reference import cbow as reference
         "Begin with a table of zeros of the right shape. Take one sentence and one word of it, and add one at the "
         "right place. Print the table, and then visit all words of all sentences.",
     ),
+    calls=(
+        "bag_of_words([['a', 'b'], ['b', 'b']], {'<unk>': 0, 'a': 1, 'b': 2})",
+        "bag_of_words([['a', 'c']], {'<unk>': 0, 'a': 1, 'b': 2})",
+        "bag_of_words([['c', 'c', 'c']], {'<unk>': 0, 'a': 1})",
+        "bag_of_words([[], ['a']], {'<unk>': 0, 'a': 1})",
+        "bag_of_words([['a'], ['b']], {'<unk>': 0, 'a': 1, 'b': 2})",
+        "bag_of_words([['b', 'a', 'b']], {'<unk>': 0, 'a': 1, 'b': 2})",
+    ),
 )
 def bag_of_words(rng):
     """Integer or float counts pass. Repeated words, unknown words, ids that are not in the order of the dict."""

@@ -15,6 +15,14 @@ from course.reference import cbow as reference
         "Begin without numbers. Make the list of words in the order that you want, for a text of six words, and "
         "print each word with its count. Then leave out the rare ones, and number what is left.",
     ),
+    calls=(
+        "build_vocab(['b', 'a', 'b'])",
+        "build_vocab(['b', 'a'])",
+        "build_vocab(['a', 'b', 'a', 'c', 'c'])",
+        "build_vocab(['a', 'a', 'b'], min_count=2)",
+        "build_vocab([])",
+        "build_vocab(['d', 'c', 'b', 'a'])",
+    ),
 )
 def build_vocab(rng):
     """Counts that differ, ties against the order of appearance, a threshold met exactly, capitals, nothing at all."""

@@ -15,6 +15,17 @@ from course.reference import cbow as reference
         "Begin with the mean vector alone, and print its shape. Write the shape of W under it. Which axis of W "
         "must meet the width of the vector, and what shape should the logits have?",
     ),
+    calls=(
+        ("cbow_logits(tensor([[0, 1]]), tensor([[2., 0.], [0., 2.]]), tensor([[1., 0.], [0., 1.]]), tensor([0., 0.]))"),
+        ("cbow_logits(tensor([[0, 0]]), tensor([[2., 0.], [0., 2.]]), tensor([[1., 0.], [0., 1.]]), tensor([0., 0.]))"),
+        ("cbow_logits(tensor([[1]]), tensor([[2., 0.], [0., 3.]]), tensor([[1., 0.], [0., 1.]]), tensor([0., 0.]))"),
+        ("cbow_logits(tensor([[0, 1]]), tensor([[0., 0.], [0., 0.]]), tensor([[1., 0.], [0., 1.]]), tensor([5., 7.]))"),
+        ("cbow_logits(tensor([[0, 1]]), tensor([[2., 4.], [6., 0.]]), tensor([[1., 1.], [2., 0.]]), tensor([0., 1.]))"),
+        (
+            "cbow_logits(tensor([[0, 1], [1, 1]]), tensor([[2., 0.], [0., 2.]]), tensor([[1., 0.], [0., "
+            "1.]]), tensor([0., 0.]))"
+        ),
+    ),
 )
 def cbow_logits(rng):
     """B, C, V and D differ, then B = C, where the wrong mean fits. Repeated words, one word, gradients of all three."""

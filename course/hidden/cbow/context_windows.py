@@ -17,6 +17,14 @@ from course.reference import cbow as reference
         "Begin with one window. For the ids 0 to 6, a radius of 2 and the centre 3, print the words before it, the "
         "words after it, and both joined. Then let the centre move from its first position to its last.",
     ),
+    calls=(
+        "context_windows(tensor([10, 11, 12, 13]), 1)",
+        "context_windows(tensor([10, 11, 12]), 1)",
+        "context_windows(tensor([10, 11]), 1)",
+        "context_windows(tensor([10]), 1)",
+        "context_windows(tensor([10, 11, 12, 13, 14]), 2)",
+        "context_windows(tensor([10, 11, 12]), 0)",
+    ),
 )
 def context_windows(rng):
     """Distinct ids, so that a position shows. Then repetitions, a text of one window, of none, and one too short."""

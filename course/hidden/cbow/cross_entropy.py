@@ -21,6 +21,14 @@ BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
         "step.",
     ),
     forbidden=BUILT_IN_LOSS,
+    calls=(
+        "cross_entropy(tensor([[0., 0., 0., 0.]]), tensor([2]))",
+        "cross_entropy(tensor([[1000., 0.]]), tensor([0]))",
+        "cross_entropy(tensor([[1000., 0.]]), tensor([1]))",
+        "cross_entropy(tensor([[0., 0.], [100., 0.]]), tensor([1, 1]))",
+        "cross_entropy(tensor([[5., 5.], [5., 5.]]), tensor([0, 1]))",
+        "cross_entropy(tensor([[100., 0.], [100., 0.]]), tensor([0, 1]))",
+    ),
 )
 def cross_entropy(rng):
     """Values and gradients, with B and V different and once equal. Huge logits, where only a stable form survives.

@@ -22,6 +22,14 @@ CLEAR = 1e-5
         "Begin with the cosine of two rows, and check it on (3, 4) and (6, 8). Then compute a row of V cosines at "
         "once. Which word has the largest one, and should it be in the list?",
     ),
+    calls=(
+        "nearest(tensor([[1., 0.], [0., 1.], [1., 1.]]), 0, 1)",
+        "nearest(tensor([[1., 0.], [0., 1.], [1., 1.]]), 0, 2)",
+        "nearest(tensor([[1., 0.], [9., 9.], [1., 0.1]]), 0, 1)",
+        "nearest(tensor([[1., 0.], [-1., 0.], [0., 1.]]), 0, 2)",
+        "nearest(tensor([[1., 0.], [-1., 0.]]), 0, 1)",
+        "nearest(tensor([[5., 0.], [1., 0.], [3., 3.]]), 1, 2)",
+    ),
 )
 def nearest(rng):
     """Vectors of very different lengths, so that no other measure gives the same order. A small k, and all words.

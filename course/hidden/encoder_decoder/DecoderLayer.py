@@ -22,6 +22,29 @@ from course.reference.encoder_decoder import causal
     ),
     forbidden=BUILT_IN_LAYERS,
     name="DecoderLayer",
+    calls=(
+        "DecoderLayer(4, 2, 8, dropout=0.)(numbers(2, 3, 4), numbers(2, 5, 4)).shape",
+        (
+            "model = set_all(DecoderLayer(2, 1, 3, dropout=0., norm='pre'), 0); model(tensor([[[3., 5.]]]), "
+            "tensor([[[7., 9.]]]))"
+        ),
+        (
+            "model = set_all(DecoderLayer(2, 1, 3, dropout=0., norm='post'), 0); model(tensor([[[3., 5.]]]), "
+            "tensor([[[7., 9.]]]))"
+        ),
+        (
+            "model = set_all(DecoderLayer(2, 1, 3, dropout=0., norm='pre'), 1); model(tensor([[[3., 3.]]]), "
+            "tensor([[[0., 0.]]]))"
+        ),
+        (
+            "model = set_all(DecoderLayer(2, 1, 3, dropout=0., norm='pre'), 1); model(tensor([[[3., 3.]]]), "
+            "tensor([[[1., 1.]]]))"
+        ),
+        (
+            "model = set_all(DecoderLayer(2, 1, 3, dropout=0., norm='post'), 1); model(tensor([[[3., 3.]]]), "
+            "tensor([[[1., 1.]]]))"
+        ),
+    ),
 )
 def DecoderLayer(rng):
     """T and S differ, and are once equal. Both norms, both masks, each mask alone, and gradients of the memory.

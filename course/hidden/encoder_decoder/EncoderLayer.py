@@ -22,6 +22,14 @@ from course.reference.encoder_decoder import causal
     ),
     forbidden=(*BUILT_IN_LAYERS, "blocks.EncoderLayer"),
     name="EncoderLayer",
+    calls=(
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='pre'), 0); model(tensor([[[3., 5.]]]))",
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='post'), 0); model(tensor([[[3., 5.]]]))",
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='pre'), 1); model(tensor([[[3., 5.]]]))",
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='post'), 1); model(tensor([[[3., 5.]]]))",
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='pre'), 1); model(tensor([[[3., 3.]]]))",
+        "model = set_all(EncoderLayer(2, 1, 3, dropout=0., norm='post'), 1); model(tensor([[[3., 3.]]]))",
+    ),
 )
 def EncoderLayer(rng):
     """Both norms, with masks of several shapes, gradients, and a dropout of 1.

@@ -25,6 +25,26 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
     forbidden=BUILT_IN_LAYERS,
     tolerance=1e-5,
     name="Transformer",
+    calls=(
+        ("Transformer(7, 9, 4, 2, 8, 1, dropout=0.)(ones(2, 3, dtype=torch.long), ones(2, 5, dtype=torch.long)).shape"),
+        "model = set_all(Transformer(7, 3, 4, 2, 8, 1, dropout=0.), 0); model(tensor([[3, 4]]), tensor([[1]]))",
+        (
+            "model = set_all(Transformer(7, 3, 4, 2, 8, 1, dropout=0., norm='pre'), 0); model(tensor([[3, "
+            "4]]), tensor([[1]]))"
+        ),
+        (
+            "model = Transformer(7, 9, 4, 2, 8, 1, dropout=0.).eval(); (model(tensor([[3, 4]]), tensor([[1, "
+            "5]])) - model(tensor([[3, 4, 0]]), tensor([[1, 5]]))).abs().max() < 1e-4"
+        ),
+        (
+            "model = Transformer(7, 9, 4, 2, 8, 1, dropout=0.).eval(); (model(tensor([[3, 4]]), tensor([[1, "
+            "5]]))[:, :1] - model(tensor([[3, 4]]), tensor([[1, 6]]))[:, :1]).abs().max() < 1e-4"
+        ),
+        (
+            "model = Transformer(7, 9, 4, 2, 8, 1, dropout=0.).eval(); (model(tensor([[3, 4]]), tensor([[1, "
+            "5]])) - model(tensor([[4, 3]]), tensor([[1, 5]]))).abs().max() < 1e-4"
+        ),
+    ),
 )
 def Transformer(rng):
     """Loaded by name into both norms, padding anywhere in the source, masks given, and masks of its own.

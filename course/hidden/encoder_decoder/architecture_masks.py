@@ -20,6 +20,14 @@ HAS = {"encoder": KEYS[:1], "decoder": KEYS[1:2], "encoder-decoder": KEYS}
         " mask of a given width. For each of the three kinds, write down which entry needs which part, and of which "
         "text.",
     ),
+    calls=(
+        "architecture_masks('encoder', tensor([1, 2]))",
+        "architecture_masks('decoder', tensor([2]))",
+        "architecture_masks('encoder-decoder', tensor([1]), tensor([2]))",
+        "architecture_masks('encoder-decoder', tensor([2]), tensor([1]))",
+        "architecture_masks('encoder-decoder', tensor([1, 3]), tensor([2, 1]))['cross']",
+        "architecture_masks('encoder-decoder', tensor([4, 3]), tensor([2, 1]))['decoder_self'].shape",
+    ),
 )
 def architecture_masks(rng):
     """For each architecture, what must be seen, what must not, and which attentions it has. Padding's rows are free."""

@@ -24,6 +24,13 @@ MANY, FIRST = 64, 8
         "Start from a list with a single hypothesis, and write one step, which makes a longer list. Print it, then "
         "keep as many as there are free places.",
     ),
+    calls=(
+        "model = oracle([[3, 4, 2]]); decode_beam(model, tensor([[7]]), 1)",
+        "model = oracle([[3, 2, 5], [3, 4, 2]]); decode_beam(model, tensor([[7], [8]]), 1)",
+        "model = oracle([[2, 3, 3]]); decode_beam(model, tensor([[7]]), 2)",
+        "model = oracle([[3, 4, 5]]); decode_beam(model, tensor([[7]]), 2)",
+        "model = oracle([[3, 4, 2]]); decode_beam(model, tensor([[7]]), 2, length_penalty=0.)",
+    ),
 )
 def decode_beam(rng):
     """Beam 1 against greedy, then beams wider than the number of hypotheses, in which nothing can be lost.

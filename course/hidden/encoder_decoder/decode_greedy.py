@@ -18,6 +18,14 @@ from course.reference import encoder_decoder as reference
         "one word for each sentence and append the column. When this works, put it into a loop. Finally, keep track "
         "of which sentences have ended.",
     ),
+    calls=(
+        "model = oracle([[3, 4, 2]]); decode_greedy(model, tensor([[7]]))",
+        "model = oracle([[3, 2, 5], [3, 4, 2]]); decode_greedy(model, tensor([[7], [8]]))",
+        "model = oracle([[2, 3, 3]]); decode_greedy(model, tensor([[7]]))",
+        "model = oracle([[3, 4, 5]]); decode_greedy(model, tensor([[7]]))",
+        "model = oracle([[3, 2, 3], [4, 2, 4]]); decode_greedy(model, tensor([[7], [8]]))",
+        "model = oracle([[0, 3, 2]]); decode_greedy(model, tensor([[7]]))",
+    ),
 )
 def decode_greedy(rng):
     """A stand-in for the model. One sentence of each batch takes all of max_len, so the answer's width is settled."""

@@ -16,6 +16,14 @@ from course.reference import encoder_decoder as reference
         "Begin with one word x of width D, and compute the example of the text by hand. Which axis of W1 meets the "
         "numbers of x? Then write the product so that it works for words with any axes before them.",
     ),
+    calls=(
+        "feed_forward(tensor([1., -1.]), eye(2), zeros(2), eye(2), zeros(2))",
+        "feed_forward(tensor([1., -1.]), eye(2), zeros(2), eye(2), tensor([-5., -5.]))",
+        "feed_forward(tensor([1., -1.]), eye(2), tensor([-3., 3.]), eye(2), zeros(2))",
+        "feed_forward(tensor([2., 1.]), tensor([[1., -1.]]), zeros(1), tensor([[1.], [3.]]), zeros(2))",
+        "feed_forward(tensor([1., 2.]), tensor([[1., -1.]]), zeros(1), tensor([[1.], [3.]]), zeros(2))",
+        "feed_forward(numbers(2, 3, 4), numbers(8, 4), numbers(8), numbers(4, 8), numbers(4)).shape",
+    ),
 )
 def feed_forward(rng):
     """F and D differ, and are once equal, where a forgotten transpose keeps its shape."""

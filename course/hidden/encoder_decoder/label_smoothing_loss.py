@@ -19,6 +19,14 @@ BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss")
         " last.",
     ),
     forbidden=BUILT_IN_LOSSES,
+    calls=(
+        "label_smoothing_loss(tensor([[[0., 0.]]]), tensor([[0]]), 0., tensor([[True]]))",
+        "label_smoothing_loss(tensor([[[0., 0.]]]), tensor([[0]]), 0.5, tensor([[True]]))",
+        "label_smoothing_loss(tensor([[[100., 0.]]]), tensor([[0]]), 0., tensor([[True]]))",
+        "label_smoothing_loss(tensor([[[100., 0.]]]), tensor([[0]]), 0.2, tensor([[True]]))",
+        "label_smoothing_loss(tensor([[[100., 0.]]]), tensor([[1]]), 0.2, tensor([[True]]))",
+        "label_smoothing_loss(tensor([[[100., 0.], [100., 0.]]]), tensor([[0, 1]]), 0., tensor([[True, True]]))",
+    ),
 )
 def label_smoothing_loss(rng):
     """B, T and V differ. Ragged masks, epsilon from 0 to 1, and anything in the padding."""

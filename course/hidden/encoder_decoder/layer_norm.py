@@ -22,6 +22,14 @@ BUILT_IN_NORMS = (
         "Does x minus the mean subtract from each word its own?",
     ),
     forbidden=BUILT_IN_NORMS,
+    calls=(
+        "layer_norm(tensor([1., 3.]), ones(2), zeros(2))",
+        "layer_norm(tensor([5., 5.]), ones(2), zeros(2))",
+        "layer_norm(tensor([5., 5.]), ones(2), tensor([2., 3.]))",
+        "layer_norm(tensor([1., 3.]), tensor([10., 10.]), zeros(2))",
+        "layer_norm(tensor([1., 3.]), zeros(2), tensor([4., 6.]))",
+        "layer_norm(tensor([[1., 3.], [100., 300.]]), ones(2), zeros(2))",
+    ),
 )
 def layer_norm(rng):
     """B, T and D differ. An eps so large that its place shows, a word of equal numbers, and one number alone."""

@@ -12,6 +12,14 @@ from course.reference import encoder_decoder as reference
         "Begin with two variables, one for each term in the brackets. Print them for the steps 1, 125, 250 and 1000, "
         "with a warm-up of 250. What is still missing before they give the table in the text, where D = 64?",
     ),
+    calls=(
+        "warmup_schedule(1, 1, 1)",
+        "warmup_schedule(4, 1, 4)",
+        "warmup_schedule(16, 1, 4)",
+        "warmup_schedule(1, 4, 4)",
+        "warmup_schedule(100, 1, 4)",
+        "warmup_schedule(4, 100, 4)",
+    ),
 )
 def warmup_schedule(rng):
     """Before, at and after the peak; several widths."""

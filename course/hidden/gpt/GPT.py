@@ -28,6 +28,27 @@ FORKED = "two ways to go on from one cache"
     forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
     tolerance=1e-5,
     name="GPT",
+    calls=(
+        "GPT(7, 4, 1, 2, 1, 8)(tensor([[1, 2, 3]]))[0].shape",
+        "model = set_all(GPT(5, 4, 1, 2, 1, 8), 0); model(tensor([[1]]))[0]",
+        (
+            "torch.manual_seed(0); model = GPT(7, 4, 1, 2, 1, 8); (model(tensor([[1, 2]]))[0][:, "
+            ":1] - model(tensor([[1, 3]]))[0][:, :1]).abs().max() < 1e-4"
+        ),
+        (
+            "torch.manual_seed(0); model = GPT(7, 4, 1, 2, 1, 8); (model(tensor([[1, 2]]))[0][:, "
+            "1:] - model(tensor([[3, 2]]))[0][:, 1:]).abs().max() < 1e-4"
+        ),
+        (
+            "torch.manual_seed(0); model = GPT(7, 4, 1, 2, 1, 8); (model(tensor([[1, 2]]))[0][:, "
+            "1:] - model(tensor([[2]]), model(tensor([[1]]))[1])[0]).abs().max() < 1e-4"
+        ),
+        (
+            "torch.manual_seed(0); model = GPT(7, 4, 1, 2, 1, "
+            "8); (model(tensor([[2]]))[0] - model(tensor([[2]]), "
+            "model(tensor([[1]]))[1])[0]).abs().max() < 1e-4"
+        ),
+    ),
 )
 def GPT(rng):
     """Published weights are loaded. The attention is examined by itself, and here with its cache in every layer."""

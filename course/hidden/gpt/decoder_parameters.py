@@ -17,6 +17,14 @@ from course.reference import gpt as reference
         "Begin with one layer without biases. Give attention and the feed-forward part a variable each, and compare "
         "them with your list, before you add biases, norms and tables.",
     ),
+    calls=(
+        "decoder_parameters(10, 2, 0, 1, 1, 2, 3, False, False, True)",
+        "decoder_parameters(10, 2, 0, 1, 1, 2, 3, False, False, False)",
+        "decoder_parameters(10, 2, 0, 1, 1, 2, 3, False, False, True, positions=5)",
+        "decoder_parameters(0, 2, 1, 1, 1, 2, 3, False, False, True)",
+        "decoder_parameters(0, 2, 1, 1, 1, 2, 3, True, False, True)",
+        "decoder_parameters(0, 2, 0, 1, 1, 2, 3, False, True, True)",
+    ),
 )
 def decoder_parameters(rng):
     """The lecture's rows, and sizes that differ from each other, with every switch on and off."""

@@ -21,6 +21,14 @@ CHOSEN = "three texts, no choice"
         "Begin with the first call by hand, without a loop. The prompt goes in, and logits and a cache come out. Draw "
         "one token for each text, and print its shape. What does the second call need?",
     ),
+    calls=(
+        "model = counter(); generate_text(model, tensor([[0]]), 3, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[0, 3]]), 2, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[4], [1]]), 2, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[2]]), 1, gen(0), top_k=1)",
+        "model = counter(); generate_text(model, tensor([[4, 4, 4]]), 1, gen(0), temperature=0)",
+        "model = counter(); generate_text(model, tensor([[0], [0]]), 4, gen(0), temperature=0).shape",
+    ),
 )
 def generate_text(rng):
     """A stand-in for the model whose scores depend on all tokens so far. It notes the shapes of what it reads."""

@@ -20,6 +20,17 @@ from course.reference import gpt as reference
         "shapes. What is left to do is attention as you know it.",
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
+    calls=(
+        "grouped_attention(numbers(2, 4, 3, 6), numbers(2, 2, 5, 6), numbers(2, 2, 5, 6)).shape",
+        "grouped_attention(numbers(1, 4, 1, 1), numbers(1, 2, 1, 1), tensor([[[[5.]], [[7.]]]])).flatten()",
+        "grouped_attention(zeros(1, 1, 1, 1), zeros(1, 1, 2, 1), tensor([[[[2.], [4.]]]])).flatten()",
+        (
+            "grouped_attention(zeros(1, 1, 1, 1), zeros(1, 1, 2, 1), tensor([[[[2.], [4.]]]]), "
+            "mask=tensor([[True, False]])).flatten()"
+        ),
+        "grouped_attention(tensor([[[[100.]]]]), tensor([[[[1.], [0.]]]]), tensor([[[[2.], [4.]]]])).flatten()",
+        "grouped_attention(numbers(1, 2, 1, 1), numbers(1, 2, 1, 1), tensor([[[[5.]], [[7.]]]])).flatten()",
+    ),
 )
 def grouped_attention(rng):
     """From one group to as many as heads, T and S apart, masks of several shapes, a query that sees nothing."""

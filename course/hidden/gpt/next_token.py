@@ -24,6 +24,14 @@ IMPOSSIBLE = -60.0
         "Begin with a temperature of 0, and then with plain draws from the softmax. Add one cut at a time. A token "
         "whose logit is minus infinity is never drawn.",
     ),
+    calls=(
+        "next_token(tensor([[1., 5., 3.]]), temperature=0)",
+        "next_token(tensor([[1., 5., 3.]]), top_k=1, generator=gen(0))",
+        "next_token(tensor([[99., 0., 0.], [0., 0., 99.]]), generator=gen(0))",
+        "next_token(tensor([[1., 5., 3.]]), top_p=0.1, generator=gen(0))",
+        "next_token(tensor([[99., 0.]]), top_k=9, generator=gen(0))",
+        "next_token(tensor([[5., 5., -99.]]), temperature=0)",
+    ),
 )
 def next_token(rng):
     """Tallied are many equal rows, and rows of two kinds in turns, of which each is cut by itself. No tie is cut."""

@@ -23,6 +23,14 @@ BFLOAT16_TOLERANCE = 0.05
         "divided by its root?",
     ),
     forbidden=("F.rms_norm", "nn.RMSNorm", "torch.rms_norm", "F.layer_norm", "nn.LayerNorm"),
+    calls=(
+        "rms_norm(tensor([2., 2.]), ones(2), eps=0.)",
+        "rms_norm(tensor([3., -3.]), tensor([1., 5.]), eps=0.)",
+        "rms_norm(tensor([0., 0.]), ones(2))",
+        "rms_norm(tensor([-7., -7.]), ones(2), eps=0.)",
+        "rms_norm(tensor([[2., 2.], [200., 200.]]), ones(2), eps=0.)",
+        "rms_norm(tensor([1., 1.]), ones(2), eps=3.)",
+    ),
 )
 def rms_norm(rng):
     """All axes differ; eps once so large that its place shows; a token of zeros; one number alone; three dtypes."""

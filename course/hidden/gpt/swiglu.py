@@ -18,6 +18,14 @@ from course.reference import gpt as reference
         "Begin with one product. x is (..., D) and W_gate is (F, D). How do they make (..., F)? Print that shape "
         "before you go on.",
     ),
+    calls=(
+        "swiglu(tensor([100., 2.]), tensor([[1., 0.]]), tensor([[0., 1.]]), tensor([[1.], [0.]]))",
+        "swiglu(tensor([-100., 2.]), tensor([[1., 0.]]), tensor([[0., 1.]]), tensor([[1.], [0.]]))",
+        "swiglu(tensor([100., -2.]), tensor([[1., 0.]]), tensor([[0., 1.]]), tensor([[1.], [0.]]))",
+        "swiglu(tensor([0., 5.]), tensor([[1., 0.]]), tensor([[0., 1.]]), tensor([[1.], [0.]]))",
+        "swiglu(tensor([2., 100.]), tensor([[1., 0.]]), zeros(1, 2), tensor([[1.], [0.]]))",
+        "swiglu(tensor([100., 3.]), tensor([[1., 0.]]), tensor([[1., 0.]]), tensor([[0.], [1.]]))",
+    ),
 )
 def swiglu(rng):
     """D and F differ; a token alone; a gate that is shut."""

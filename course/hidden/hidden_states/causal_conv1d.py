@@ -18,6 +18,14 @@ from course.reference import hidden_states as reference
         "Begin with the worked example, and write its zeros before the input by hand. What does `F.conv1d` make of it? "
         "Then make the zeros for any kernel and any dilation.",
     ),
+    calls=(
+        "causal_conv1d(tensor([[[1., 2., 3.]]]), tensor([[[1., 1.]]]), zeros(1))",
+        "causal_conv1d(tensor([[[1., 2., 3.]]]), tensor([[[1., 0.]]]), zeros(1))",
+        "causal_conv1d(tensor([[[1., 2., 3.]]]), tensor([[[0., 1.]]]), zeros(1))",
+        "causal_conv1d(tensor([[[1., 2., 3.]]]), tensor([[[5.]]]), zeros(1))",
+        "causal_conv1d(tensor([[[1., 2., 3., 4.]]]), tensor([[[1., 0.]]]), zeros(1), dilation=2)",
+        "causal_conv1d(zeros(1, 1, 3), tensor([[[1., 1.]]]), tensor([7.]))",
+    ),
 )
 def causal_conv1d(rng):
     """B, C, T, D and k are different primes; dilations, a text shorter than the field, a kernel of one."""

@@ -16,6 +16,14 @@ from course.reference import hidden_states as reference
         "Begin with a loop over the path that also knows the label of the frame before. When does a frame begin "
         "something new?",
     ),
+    calls=(
+        "ctc_collapse([1, 1, 2])",
+        "ctc_collapse([1, 0, 1])",
+        "ctc_collapse([0, 0, 0])",
+        "ctc_collapse([])",
+        "ctc_collapse([2, 2, 0, 2, 1])",
+        "ctc_collapse([1, 2, 1])",
+    ),
 )
 def ctc_collapse(rng):
     """Doubled labels with a blank between them and without, blanks at the ends, another blank."""

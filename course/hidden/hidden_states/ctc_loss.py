@@ -25,6 +25,17 @@ BUILT_IN_CTC = ("F.ctc_loss", "nn.CTCLoss", "torch.ctc_loss")
         "states), and write log alpha at t = 0 down. Which states are impossible there?",
     ),
     forbidden=BUILT_IN_CTC,
+    calls=(
+        "ctc_loss(tensor([[[0.5, 0.5]]]).log(), tensor([1]), tensor([[1]]), tensor([1])).neg().exp()",
+        "ctc_loss(tensor([[[0.5, 0.5], [0.5, 0.5]]]).log(), tensor([2]), tensor([[1]]), tensor([1])).neg().exp()",
+        "ctc_loss(tensor([[[0.5, 0.5], [0.5, 0.5]]]).log(), tensor([1]), tensor([[1]]), tensor([1])).neg().exp()",
+        "ctc_loss(tensor([[[0.5, 0.5], [0.5, 0.5]]]).log(), tensor([2]), tensor([[1, 1]]), tensor([2]))",
+        (
+            "ctc_loss(tensor([[[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]]).log(), tensor([3]), tensor([[1, 1]]), "
+            "tensor([2])).neg().exp()"
+        ),
+        "ctc_loss(tensor([[[0.5, 0.5], [0.5, 0.5]]]).log(), tensor([2]), tensor([[1]]), tensor([0])).neg().exp()",
+    ),
 )
 def ctc_loss(rng):
     """Values and gradients for labels with and without repeats, padding, empty targets, targets that do not fit."""

@@ -27,6 +27,14 @@ RULES = [
         "Begin with a function that exchanges the words of one text, and try it alone on `My army, your cat`. `re.sub` "
         "may be given a function, which it calls for each match.",
     ),
+    calls=(
+        "eliza([('i need (.*)', 'Why {0}?'), ('.*', 'Go on.')], 'I need my cat')",
+        "eliza([('i need (.*)', 'Why {0}?'), ('.*', 'Go on.')], 'today i need it')",
+        "eliza([('i need (.*)', 'Why {0}?'), ('.*', 'Go on.')], 'It rains')",
+        "eliza([('i am (.*)', 'Are you {0}?'), ('i (.*)', 'You {0}?')], 'I am here')",
+        "eliza([('i (.*)', 'You {0}?'), ('i am (.*)', 'Are you {0}?')], 'I am here')",
+        "eliza([('(.*) hates (.*)', '{1} and {0}?')], 'my cat hates you')",
+    ),
 )
 def eliza(rng):
     """Which rule answers, what is exchanged and what is not; whole words, capitals, commas, spaces, a full stop."""

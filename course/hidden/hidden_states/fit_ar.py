@@ -26,6 +26,14 @@ def _before(x, order):
         "Begin with the two sides of the equations as tensors, and print them for the series 0, 1, 1, 0, -1. `unfold` "
         "makes windows of a tensor. In which order must the columns stand?",
     ),
+    calls=(
+        "fit_ar(tensor([1., 2., 4., 8.]), 1)",
+        "fit_ar(tensor([8., 4., 2., 1.]), 1)",
+        "fit_ar(tensor([1., 1., 2., 3., 5., 8.]), 2)",
+        "fit_ar(tensor([3., 3., 3., 3.]), 1)",
+        "fit_ar(tensor([1., -1., 1., -1.]), 1)",
+        "fit_ar(tensor([1., 2., 1., 2., 1., 2.]), 2)",
+    ),
 )
 def fit_ar(rng):
     """Series of noise that remember a little, far from zero and near it; orders from one up."""

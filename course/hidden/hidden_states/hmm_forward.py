@@ -29,6 +29,32 @@ from course.reference import hidden_states as reference
         "Begin with the first step, which has no sum. It is a tensor (B, S), made from the start and from what the "
         "first letters say of each state. Compare its exponential with the worked example.",
     ),
+    calls=(
+        (
+            "hmm_forward(tensor([1., 0.]).log(), tensor([[0., 1.], [1., 0.]]).log(), tensor([[1., 0.], [0., "
+            "1.]]).log(), tensor([[0, 1]]))[1].exp()"
+        ),
+        (
+            "hmm_forward(tensor([1., 0.]).log(), tensor([[0., 1.], [1., 0.]]).log(), tensor([[1., 0.], [0., "
+            "1.]]).log(), tensor([[0, 0]]))[1].exp()"
+        ),
+        (
+            "hmm_forward(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[1., 0.], "
+            "[0., 1.]]).log(), tensor([[0]]))[1].exp()"
+        ),
+        (
+            "hmm_forward(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[1., 0.], "
+            "[0., 1.]]).log(), tensor([[0, 1]]))[1].exp()"
+        ),
+        (
+            "hmm_forward(tensor([0.5, 0.5]).log(), tensor([[1., 0.], [0., 1.]]).log(), tensor([[1., 0.], "
+            "[0., 1.]]).log(), tensor([[0, 0]]))[1].exp()"
+        ),
+        (
+            "hmm_forward(tensor([1., 0.]).log(), tensor([[0.5, 0.5], [1., 0.]]).log(), tensor([[0.5, 0.5], "
+            "[0.5, 0.5]]).log(), tensor([[0, 1]]))[0].exp()"
+        ),
+    ),
 )
 def hmm_forward(rng):
     """B, T, S and V are different primes; then each is one, S = V, zeros in the tables, a thousand steps."""

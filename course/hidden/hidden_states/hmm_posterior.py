@@ -28,6 +28,28 @@ from course.reference import hidden_states as reference
         "Begin with what `hmm_forward` returns. Then start the second sum at the last step, and write a single step "
         "back. Which letter is emitted in that step, and over which index do you sum?",
     ),
+    calls=(
+        (
+            "hmm_posterior(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[1., "
+            "0.], [0., 1.]]).log(), tensor([[0, 1]]))"
+        ),
+        (
+            "hmm_posterior(tensor([0.5, 0.5]).log(), tensor([[1., 0.], [0., 1.]]).log(), tensor([[0.5, 0.5], "
+            "[0., 1.]]).log(), tensor([[1, 0]]))"
+        ),
+        (
+            "hmm_posterior(tensor([1., 0.]).log(), tensor([[0., 1.], [1., 0.]]).log(), tensor([[0.5, 0.5], "
+            "[0.5, 0.5]]).log(), tensor([[0, 1]]))"
+        ),
+        (
+            "hmm_posterior(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[0.5, "
+            "0.5], [0.5, 0.5]]).log(), tensor([[0]]))"
+        ),
+        (
+            "hmm_posterior(tensor([0.5, 0.5]).log(), tensor([[0., 1.], [1., 0.]]).log(), tensor([[0.5, 0.5], "
+            "[1., 0.]]).log(), tensor([[0, 1]]))"
+        ),
+    ),
 )
 def hmm_posterior(rng):
     """B, T, S and V are different primes; zeros, a thousand steps. Every text is possible."""

@@ -15,6 +15,14 @@ from course.reference import hidden_states as reference
         "Begin without any layer, where an output is its own input. How much further back does one more layer reach? "
         "What does a layer with kernel 1 add?",
     ),
+    calls=(
+        "receptive_field(3, [1])",
+        "receptive_field(2, [1, 2, 4])",
+        "receptive_field(1, [1, 2])",
+        "receptive_field(3, [])",
+        "receptive_field(5, [1, 1])",
+        "receptive_field(3, [1, 2])",
+    ),
 )
 def receptive_field(rng):
     """WaveNet's doubling, equal dilations, gaps between the taps, a kernel of one, and dilations in no order."""

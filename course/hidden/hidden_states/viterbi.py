@@ -20,6 +20,32 @@ from course.reference import hidden_states as reference
         "Begin with the loop of your `hmm_forward`. What does `max` with a `dim` return beside the largest values? "
         "Keep that of every step in a list, and print it for the worked example.",
     ),
+    calls=(
+        (
+            "viterbi(tensor([1., 0.]).log(), tensor([[0., 1.], [1., 0.]]).log(), tensor([[0.5, 0.5], [0.5, "
+            "0.5]]).log(), tensor([[0, 0, 0]]))[0]"
+        ),
+        (
+            "viterbi(tensor([0.5, 0.5]).log(), tensor([[0.9, 0.1], [0.1, 0.9]]).log(), tensor([[0.9, 0.1], "
+            "[0.1, 0.9]]).log(), tensor([[0, 0, 1]]))[0]"
+        ),
+        (
+            "viterbi(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[0.9, 0.1], "
+            "[0.1, 0.9]]).log(), tensor([[0, 1, 0]]))[0]"
+        ),
+        (
+            "viterbi(tensor([0., 1.]).log(), tensor([[1., 0.], [0., 1.]]).log(), tensor([[0.9, 0.1], [0.1, "
+            "0.9]]).log(), tensor([[0, 0, 0]]))[0]"
+        ),
+        (
+            "viterbi(tensor([1., 0.]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[1., 0.], [0., "
+            "1.]]).log(), tensor([[0, 1]]))[1].exp()"
+        ),
+        (
+            "viterbi(tensor([0.4, 0.6]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[1., 0.], "
+            "[1., 0.]]).log(), tensor([[0]]))[0]"
+        ),
+    ),
 )
 def viterbi(rng):
     """B, T, S and V are different primes; chains with zeros, a thousand steps, paths that tie, an impossible text."""

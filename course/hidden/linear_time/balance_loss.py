@@ -17,6 +17,14 @@ from course.reference import linear_time as reference
         "Begin with f and P, each of shape (E,). Which of them comes from `experts`, and which from `logits`? For each "
         "k, the shares f of all experts sum to one. Print the sum of yours for k = 2.",
     ),
+    calls=(
+        "balance_loss(zeros(2, 2), tensor([[0], [1]]))",
+        "balance_loss(zeros(2, 2), tensor([[0], [0]]))",
+        "balance_loss(tensor([[100., 0.], [100., 0.]]), tensor([[0], [0]]))",
+        "balance_loss(tensor([[100., 0.], [100., 0.]]), tensor([[1], [1]]))",
+        "balance_loss(zeros(1, 4), tensor([[0, 1]]))",
+        "balance_loss(tensor([[100., 0., 0., 0.]]), tensor([[0, 1]]))",
+    ),
 )
 def balance_loss(rng):
     """Experts that are not the top ones, too; k of one, two and three; what flows back."""

@@ -16,6 +16,14 @@ from course.reference import linear_time as reference
         "Begin with what is left of a state after delta, without any input. Then hold the input at 1 for ever. Where "
         "does h' = a h + b come to rest, and where does your recurrence?",
     ),
+    calls=(
+        "discretise(tensor([-1.]), tensor([1.]), 0.)",
+        "discretise(tensor([-1.]), tensor([3.]), 100.)",
+        "discretise(tensor([-2.]), tensor([6.]), 100.)",
+        "discretise(tensor([-1., -2.]), tensor([0., 0.]), 100.)",
+        "discretise(tensor([-0.5]), tensor([1.]), 1000.)",
+        "discretise(tensor([-1.]), tensor([1.]), 0.693147)",
+    ),
 )
 def discretise(rng):
     """Decays between a hundredth and three a step, where every way of writing it is exact enough."""

@@ -20,6 +20,14 @@ from course.reference import linear_time as reference
     ),
     forbidden=("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
     tolerance=1e-4,
+    calls=(
+        "linear_attention(zeros(1, 2, 1), zeros(1, 2, 1), tensor([[[2.], [4.]]]))",
+        "linear_attention(zeros(1, 3, 1), zeros(1, 3, 1), tensor([[[3.], [5.], [1.]]]))",
+        "linear_attention(zeros(1, 2, 1), tensor([[[-100.], [0.]]]), tensor([[[2.], [4.]]]))",
+        "linear_attention(zeros(1, 2, 1), tensor([[[0.], [-100.]]]), tensor([[[2.], [4.]]]))",
+        "linear_attention(zeros(1, 2, 1), tensor([[[0.], [2.]]]), tensor([[[4.], [8.]]]))",
+        "linear_attention(zeros(1, 1, 1), tensor([[[3.]]]), tensor([[[5., 7.]]]))",
+    ),
 )
 def linear_attention(rng):
     """All sizes apart; φ of about 1, and so small that a bound on the divisor shows and an epsilon of 1e-6 does not.

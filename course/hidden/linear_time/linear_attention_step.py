@@ -19,6 +19,17 @@ from course.reference import linear_time as reference
         "the sums before the token is added, or after it?",
     ),
     tolerance=1e-4,
+    calls=(
+        "linear_attention_step((zeros(1, 1, 1), zeros(1, 1)), zeros(1, 1), zeros(1, 1), tensor([[5.]]))",
+        "linear_attention_step((tensor([[[2.]]]), tensor([[1.]])), zeros(1, 1), zeros(1, 1), tensor([[4.]]))",
+        ("linear_attention_step((tensor([[[2.]]]), tensor([[1.]])), zeros(1, 1), tensor([[-100.]]), tensor([[4.]]))"),
+        "linear_attention_step((tensor([[[2.]]]), tensor([[1.]])), zeros(1, 1), tensor([[2.]]), tensor([[6.]]))",
+        "linear_attention_step((tensor([[[2.]]]), tensor([[1.]])), tensor([[4.]]), zeros(1, 1), tensor([[4.]]))",
+        (
+            "linear_attention_step((zeros(2, 3, 4), zeros(2, 3)), numbers(2, 3), numbers(2, 3), numbers(2, "
+            "4))[1][0].shape"
+        ),
+    ),
 )
 def linear_attention_step(rng):
     """States in the middle of a text and at its beginning; steps in a row; gradients through states; a tiny divisor."""

@@ -23,6 +23,14 @@ MOST = 600
     ),
     forbidden=("torch.associative_scan",),
     tolerance=1e-4,
+    calls=(
+        "prefix_scan(ones(1, 3, 1), tensor([[[1.], [2.], [3.]]]))",
+        "prefix_scan(zeros(1, 3, 1), tensor([[[1.], [2.], [3.]]]))",
+        "prefix_scan(tensor([[[9.], [0.], [2.]]]), tensor([[[1.], [1.], [1.]]]))",
+        "prefix_scan(ones(1, 1, 1), tensor([[[4.]]]))",
+        "prefix_scan(ones(1, 5, 1), ones(1, 5, 1)).flatten()",
+        "prefix_scan(tensor([[[2.], [2.], [2.], [2.]]]), tensor([[[1.], [0.], [0.], [0.]]])).flatten()",
+    ),
 )
 def prefix_scan(rng):
     """Lengths that are no powers of two, and one that is; factors of any sign, and zeros; operations counted.

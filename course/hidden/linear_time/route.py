@@ -18,6 +18,14 @@ from course.reference import linear_time as reference
         "Print both before you make weights.",
     ),
     tolerance=1e-4,
+    calls=(
+        "route(tensor([[0., 5., 5.]]), 2)",
+        "route(tensor([[9., 1., 2.]]), 1)",
+        "route(tensor([[100., 0., 3.]]), 2)",
+        "route(tensor([[4., 4.]]), 2)[0]",
+        "route(numbers(3, 5), 2)[0].shape",
+        "route(tensor([[1., 2., 3.]]), 3)[1]",
+    ),
 )
 def route(rng):
     """One expert, all experts; the gradient through the weights; equal logits, of which any may be chosen.

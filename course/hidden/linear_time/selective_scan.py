@@ -20,6 +20,14 @@ from course.reference import linear_time as reference
         "must agree.",
     ),
     tolerance=1e-4,
+    calls=(
+        "selective_scan(tensor([[[1.], [2.]]]), ones(1, 2, 1), zeros(1, 1), ones(1, 2, 1), ones(1, 2, 1))",
+        "selective_scan(tensor([[[1.], [2.]]]), zeros(1, 2, 1), zeros(1, 1), ones(1, 2, 1), ones(1, 2, 1))",
+        "selective_scan(tensor([[[1.], [2.]]]), ones(1, 2, 1), tensor([[-100.]]), ones(1, 2, 1), ones(1, 2, 1))",
+        ("selective_scan(tensor([[[1.], [2.]]]), ones(1, 2, 1), zeros(1, 1), tensor([[[1.], [0.]]]), ones(1, 2, 1))"),
+        ("selective_scan(tensor([[[1.], [2.]]]), ones(1, 2, 1), zeros(1, 1), ones(1, 2, 1), tensor([[[0.], [1.]]]))"),
+        ("selective_scan(tensor([[[1.], [2.]]]), tensor([[[1.], [3.]]]), zeros(1, 1), ones(1, 2, 1), ones(1, 2, 1))"),
+    ),
 )
 def selective_scan(rng):
     """All sizes apart; a delta of 0 beside a huge x; a text whose decays multiply to nothing.

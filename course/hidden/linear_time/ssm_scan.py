@@ -18,6 +18,14 @@ from course.reference import linear_time as reference
         "Which axis must they get before they meet b_bar?",
     ),
     tolerance=1e-4,
+    calls=(
+        "ssm_scan(tensor([0.5]), tensor([1.]), tensor([1.]), tensor([[4., 0., 0.]]))",
+        "ssm_scan(tensor([0.]), tensor([2.]), tensor([3.]), tensor([[1., 2.]]))",
+        "ssm_scan(tensor([1.]), tensor([1.]), tensor([1.]), tensor([[1., 2., 3.]]))",
+        "ssm_scan(tensor([1., 0.]), tensor([1., 1.]), tensor([1., 10.]), tensor([[1., 2.]]))",
+        "ssm_scan(tensor([0.5]), tensor([1.]), tensor([1.]), tensor([[0., 0.]]))",
+        "ssm_scan(tensor([1.]), tensor([1.]), tensor([2.]), tensor([[0., 0., 5.]]))",
+    ),
 )
 def ssm_scan(rng):
     """Decays between 0 and 1; an impulse; one state, one step, one text; powers that come to nothing."""

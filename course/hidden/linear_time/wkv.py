@@ -18,6 +18,14 @@ from course.reference import linear_time as reference
         "its output is computed, or after?",
     ),
     tolerance=1e-4,
+    calls=(
+        "wkv(zeros(1, 2, 1), tensor([[[2.], [4.]]]), zeros(1), zeros(1))",
+        "wkv(zeros(1, 2, 1), tensor([[[2.], [4.]]]), zeros(1), tensor([100.]))",
+        "wkv(zeros(1, 2, 1), tensor([[[2.], [4.]]]), zeros(1), tensor([-100.]))",
+        "wkv(zeros(1, 3, 1), tensor([[[2.], [4.], [6.]]]), tensor([100.]), tensor([-50.]))",
+        "wkv(tensor([[[100.], [0.]]]), tensor([[[2.], [4.]]]), zeros(1), zeros(1))",
+        "wkv(zeros(1, 3, 1), tensor([[[3.], [3.], [9.]]]), zeros(1), zeros(1))",
+    ),
 )
 def wkv(rng):
     """All sizes apart; decays of 0; keys that overflow, up and down; a single token.

@@ -23,6 +23,17 @@ from course.reference.lora import LoRALinear as Right
         " them back, scales and adds.",
     ),
     forbidden=("peft",),
+    calls=(
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(LoRALinear(base, 1, 4.), 1); model(tensor([1., 2.]))"),
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(LoRALinear(base, 2, 4.), 1); model(tensor([1., 2.]))"),
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(LoRALinear(base, 2, 2.), 1); model(tensor([0., 0.]))"),
+        (
+            "base = set_all(nn.Linear(2, 2), 1); sum(p.numel() for p in LoRALinear(base, 1, "
+            "4.).parameters() if p.requires_grad)"
+        ),
+        "base = nn.Linear(3, 5); sum(p.numel() for p in LoRALinear(base, 2, 4.).parameters() if p.requires_grad)",
+        ("base = set_all(nn.Linear(2, 2), 1); model = set_all(LoRALinear(base, 1, 1.), 0); model(tensor([1., 2.]))"),
+    ),
 )
 def LoRALinear(rng):
     """It begins as its base, only A and B learn, and with the judge's A and B it does what the equation says."""

@@ -15,6 +15,14 @@ from course.reference import lora as reference
         "Begin with a loop that prints the name of every parameter of a model. Which of them are biases, and to which"
         " layers do they belong? Then let the loop decide for each parameter whether it learns, and count.",
     ),
+    calls=(
+        "add_bitfit(nn.Linear(2, 3))",
+        "add_bitfit(nn.Linear(2, 3, bias=False))",
+        "add_bitfit(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)))",
+        "add_bitfit(nn.LayerNorm(4))",
+        "add_bitfit(nn.Sequential(nn.Linear(2, 3), nn.Embedding(9, 3)))",
+        "model = nn.Linear(2, 3); add_bitfit(model); [p.requires_grad for p in model.parameters()]",
+    ),
 )
 def add_bitfit(rng):
     """What learns afterwards, by name and count. It is every bias of any layer, and nothing else."""

@@ -20,6 +20,20 @@ from course.reference.lora import LoRALinear as Right
         " into owner and last name, and replace that layer.",
     ),
     forbidden=("peft", "blocks.add_low_rank"),
+    calls=(
+        "model = nn.ModuleDict({'a': nn.Linear(2, 3), 'b': nn.Linear(3, 2)}); add_lora(model, 1, 2., ['a'])",
+        "model = nn.ModuleDict({'a': nn.Linear(2, 3), 'b': nn.Linear(3, 2)}); add_lora(model, 2, 2., ['a', 'b'])",
+        "model = nn.ModuleDict({'a': nn.Linear(2, 3), 'b': nn.Linear(3, 2)}); add_lora(model, 1, 2., ['c'])",
+        ("model = nn.ModuleDict({'a': nn.Linear(2, 3), 'b': nn.Embedding(9, 2)}); add_lora(model, 1, 2., ['a', 'b'])"),
+        (
+            "model = nn.ModuleDict({'a': nn.Linear(2, 3), 'b': nn.Linear(3, 2)}); add_lora(model, 1, 2., "
+            "['a']); add_lora(model, 1, 2., ['b'])"
+        ),
+        (
+            "model = nn.ModuleDict({'a': nn.ModuleDict({'b': nn.Linear(2, 3)}), 'c': nn.Linear(9, "
+            "9)}); add_lora(model, 1, 2., ['b'])"
+        ),
+    ),
 )
 def add_lora(rng):
     """What learns afterwards, by name and count, that the model computes the same, and which calls must be refused."""

@@ -27,6 +27,14 @@ def _with_spectrum(rng, out_features, in_features, values):
         " gives V already transposed. Then ask which columns, numbers and rows belong to the first r terms, and into "
         "which factor the numbers go.",
     ),
+    calls=(
+        "B, A = best_rank_r(tensor([[3., 0.], [0., 1.]]), 1); B @ A",
+        "B, A = best_rank_r(tensor([[3., 0.], [0., 1.]]), 2); B @ A",
+        "B, A = best_rank_r(tensor([[1., 0.], [0., 5.]]), 1); B @ A",
+        "B, A = best_rank_r(tensor([[2., 2.], [2., 2.]]), 1); B @ A",
+        "B, A = best_rank_r(numbers(5, 3), 2); B.shape, A.shape",
+        "B, A = best_rank_r(zeros(2, 2), 1); B @ A",
+    ),
 )
 def best_rank_r(rng):
     """B is (out, r) and A is (r, in). Only their product is compared. Singular values lie apart."""

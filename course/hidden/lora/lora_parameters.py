@@ -12,6 +12,14 @@ from course.reference import lora as reference
         "Begin with a list of one shape, the 40 × 40 of the text, and check that you get 160. Then try two shapes, "
         "and none at all.",
     ),
+    calls=(
+        "lora_parameters([(2, 3)], 1)",
+        "lora_parameters([(2, 3), (4, 1)], 1)",
+        "lora_parameters([(2, 3)], 4)",
+        "lora_parameters([], 8)",
+        "lora_parameters([(5, 5), (5, 5)], 2)",
+        "lora_parameters([(2, 2)], 2)",
+    ),
 )
 def lora_parameters(rng):
     """One layer, several, none. No size equals another, and neither does any product or sum."""

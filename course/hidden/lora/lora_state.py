@@ -13,6 +13,14 @@ from course.reference import lora as reference
         "Begin with a loop over the names in `model.state_dict()`. A name is a path. Print its parts. Which one says "
         "that a tensor is an A or a B? A layer called `A` may have a weight, too. Is it kept?",
     ),
+    calls=(
+        "model = LoRALinear(nn.Linear(2, 3), 1, 2.); sorted(lora_state(model))",
+        "lora_state(nn.Linear(2, 3))",
+        "model = nn.Sequential(LoRALinear(nn.Linear(2, 3), 1, 2.), nn.Linear(3, 2)); sorted(lora_state(model))",
+        "model = nn.ModuleDict({'B': nn.Linear(2, 2)}); sorted(lora_state(model))",
+        "model = nn.ModuleDict({'q': LoRALinear(nn.Linear(2, 3), 1, 2.)}); sorted(lora_state(model))",
+        "model = nn.ModuleDict({'A': LoRALinear(nn.Linear(2, 3), 1, 2.)}); sorted(lora_state(model))",
+    ),
 )
 def lora_state(rng):
     """Names and values, in models with other things that learn, and other names with an A in them."""

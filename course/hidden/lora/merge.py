@@ -26,6 +26,20 @@ from course.reference import lora as reference
         " them. Does the other move? Only then add the update to the new one, without recording it for gradients.",
     ),
     forbidden=("peft",),
+    calls=(
+        "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 4.), 1); merge(layer).weight",
+        "base = set_all(nn.Linear(2, 2), 1); layer = LoRALinear(base, 1, 4.); merge(layer).weight",
+        "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 2, 4.), 1); merge(layer).weight",
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 1.), "
+            "1); merge(layer)(tensor([1., 0.]))"
+        ),
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 4.), "
+            "1); merged = merge(layer); base.weight"
+        ),
+        "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 4.), 0); merge(layer).weight",
+    ),
 )
 def merge(rng):
     """Weight, bias and output, then whether layer and base are unchanged."""

@@ -13,6 +13,14 @@ from course.reference import lora as reference
         "Begin with a loop over the parameters, and print `requires_grad` and `numel()` of each. Which of the two "
         "says whether it is trained? Which parameters belong in the first count, and which in the second?",
     ),
+    calls=(
+        "trainable_parameters(nn.Linear(2, 3))",
+        "trainable_parameters(nn.Linear(2, 3).requires_grad_(False))",
+        "layer = nn.Linear(2, 2); trainable_parameters(nn.Sequential(layer, layer))",
+        "model = nn.Linear(2, 3); model.bias.requires_grad = False; trainable_parameters(model)",
+        "trainable_parameters(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1).requires_grad_(False)))",
+        "trainable_parameters(nn.ReLU())",
+    ),
 )
 def trainable_parameters(rng):
     """Frozen and free, tied, with buffers, within LoRA layers."""

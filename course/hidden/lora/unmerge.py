@@ -30,6 +30,29 @@ from course.reference import lora as reference
         "did to the copy?",
     ),
     forbidden=("peft",),
+    calls=(
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 4.), 1); unmerge(base, "
+            "layer).weight"
+        ),
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 2, 4.), 1); unmerge(base, "
+            "layer).weight"
+        ),
+        "base = set_all(nn.Linear(2, 2), 1); layer = LoRALinear(base, 1, 4.); unmerge(base, layer).weight",
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 1.), 1); unmerge(base, "
+            "layer).weight"
+        ),
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 4.), "
+            "1); back = unmerge(base, layer); base.weight"
+        ),
+        (
+            "base = set_all(nn.Linear(2, 2), 1); layer = set_all(LoRALinear(base, 1, 2.), 1); unmerge(base, "
+            "layer)(tensor([1., 0.]))"
+        ),
+    ),
 )
 def unmerge(rng):
     """The way back from a merge, and from a merged layer that was trained further. Then only a difference is right."""

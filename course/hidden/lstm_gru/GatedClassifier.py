@@ -25,6 +25,14 @@ from course.reference import lstm_gru as reference
     ),
     forbidden=BUILT_IN,
     name="GatedClassifier",
+    calls=(
+        "model = set_all(GatedClassifier(3, 1, 1), 0); model(tensor([[0, 1]]), tensor([2]))",
+        "GatedClassifier(5, 4, 3)(zeros(2, 7, dtype=torch.long), tensor([7, 1])).shape",
+        "GatedClassifier(5, 4, 3)(zeros(1, 2, dtype=torch.long), tensor([2])).shape",
+        "GatedClassifier(7, 4, 2)(zeros(3, 5, dtype=torch.long), tensor([5, 5, 5])).shape",
+        "sum(p.numel() for p in GatedClassifier(3, 1, 1).parameters())",
+        "model = set_all(GatedClassifier(3, 1, 1), 100); model(tensor([[0]]), tensor([1]))",
+    ),
 )
 def GatedClassifier(rng):
     """Its cell and its parameters are the student's own, so laws decide what it must see and what it must not."""

@@ -19,6 +19,26 @@ from course.reference import lstm_gru as reference
         "Write both shapes under their product. Then print the range of each line.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        "gated_cell(zeros(1, 1), tensor([[5.]]), eye(1), eye(1), zeros(1), eye(1), zeros(1, 1), tensor([100.]))",
+        (
+            "gated_cell(zeros(1, 1), tensor([[5.]]), eye(1), zeros(1, 1), tensor([2.]), eye(1), zeros(1, 1), "
+            "tensor([-100.]))"
+        ),
+        (
+            "gated_cell(zeros(1, 1), tensor([[6.]]), eye(1), zeros(1, 1), tensor([2.]), eye(1), zeros(1, 1), "
+            "tensor([0.]))"
+        ),
+        (
+            "gated_cell(tensor([[4.]]), tensor([[2.]]), eye(1), eye(1), zeros(1), zeros(1, 1), zeros(1, 1), "
+            "tensor([-100.]))"
+        ),
+        (
+            "gated_cell(tensor([[-4.]]), tensor([[2.]]), eye(1), eye(1), zeros(1), zeros(1, 1), zeros(1, 1), "
+            "tensor([-100.]))"
+        ),
+        "gated_cell(tensor([[100.]]), tensor([[3.]]), eye(1), eye(1), zeros(1), eye(1), zeros(1, 1), zeros(1))",
+    ),
 )
 def gated_cell(rng):
     """The gate in the middle, wide open, and shut. The candidate's weights and the gate's are never the same."""

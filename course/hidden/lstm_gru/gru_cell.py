@@ -28,6 +28,17 @@ from course.reference import lstm_gru as reference
         "write a line for each of r and z, which differ in the parts they use. n comes next, and the mixture last.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        "gru_cell(zeros(1, 1), tensor([[5.]]), zeros(3, 1), zeros(3, 1), tensor([0., 100., 0.]))",
+        "gru_cell(zeros(1, 1), tensor([[5.]]), zeros(3, 1), zeros(3, 1), tensor([0., -100., 100.]))",
+        "gru_cell(zeros(1, 1), tensor([[5.]]), zeros(3, 1), zeros(3, 1), tensor([0., 0., 100.]))",
+        ("gru_cell(zeros(1, 1), tensor([[100.]]), zeros(3, 1), tensor([[0.], [0.], [1.]]), tensor([100., -200., 0.]))"),
+        (
+            "gru_cell(zeros(1, 1), tensor([[100.]]), zeros(3, 1), tensor([[0.], [0.], [1.]]), tensor([-100., "
+            "-200., 0.]))"
+        ),
+        "gru_cell(zeros(1, 1), zeros(1, 1), zeros(3, 1), zeros(3, 1), zeros(3))",
+    ),
 )
 def gru_cell(rng):
     """All at once, then r and z forced to their ends one by one."""

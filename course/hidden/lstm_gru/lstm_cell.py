@@ -31,6 +31,29 @@ from course.reference import lstm_gru as reference
         "four pieces of (B, H), name them in the docstring's order, and print their shapes. Two formulas are left.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        (
+            "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([-100., "
+            "-100., 0., 100.]))[1]"
+        ),
+        (
+            "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([100., "
+            "-100., 100., 100.]))[1]"
+        ),
+        (
+            "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([100., "
+            "100., 100., 100.]))[1]"
+        ),
+        (
+            "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), tensor([100., "
+            "100., -100., -100.]))"
+        ),
+        "lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[4.]]), zeros(4, 1), zeros(4, 1), zeros(4))[1]",
+        (
+            "lstm_cell(tensor([[100.]]), zeros(1, 1), zeros(1, 1), tensor([[1.], [0.], [1.], [0.]]), "
+            "zeros(4, 1), zeros(4))[1]"
+        ),
+    ),
 )
 def lstm_cell(rng):
     """First everything at once. Then gates forced open and shut one by one, which leaves one piece of it each time."""

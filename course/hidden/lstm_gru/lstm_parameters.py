@@ -14,6 +14,14 @@ from course.reference import lstm_gru as reference
         "Begin with the count of one cell that reads a given width. Then take the layers one by one, and print the "
         "width that each of them reads and the cells that it has.",
     ),
+    calls=(
+        "lstm_parameters(1, 1)",
+        "lstm_parameters(2, 1)",
+        "lstm_parameters(1, 2)",
+        "lstm_parameters(1, 1, layers=2)",
+        "lstm_parameters(1, 1, bidirectional=True)",
+        "lstm_parameters(1, 1, layers=2, bidirectional=True)",
+    ),
 )
 def lstm_parameters(rng):
     """One layer, several, both directions, both together."""

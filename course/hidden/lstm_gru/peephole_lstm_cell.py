@@ -20,6 +20,32 @@ from course.reference import lstm_gru as reference
         "which they can be computed. In three of these lines a term is missing, inside the sigmoid.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), "
+            "tensor([-100., 100., 0., 0.]), zeros(1), zeros(1), zeros(1))[1]"
+        ),
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), "
+            "tensor([-100., 0., 0., 0.]), zeros(1), tensor([100.]), zeros(1))[1]"
+        ),
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), "
+            "tensor([0., -100., 100., 0.]), tensor([100.]), zeros(1), zeros(1))[1]"
+        ),
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[3.]]), zeros(4, 1), zeros(4, 1), "
+            "tensor([0., -100., 100., 0.]), tensor([-100.]), zeros(1), zeros(1))[1]"
+        ),
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[0.]]), zeros(4, 1), zeros(4, 1), "
+            "tensor([100., 0., 100., 0.]), zeros(1), zeros(1), tensor([-100.]))"
+        ),
+        (
+            "peephole_lstm_cell(zeros(1, 1), zeros(1, 1), tensor([[0.]]), zeros(4, 1), zeros(4, 1), "
+            "zeros(4), ones(1), ones(1), ones(1))[1]"
+        ),
+    ),
 )
 def peephole_lstm_cell(rng):
     """Old and new cell states are far apart. One peephole at a time shows which one went astray."""

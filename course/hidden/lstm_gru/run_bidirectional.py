@@ -17,6 +17,23 @@ from course.reference import lstm_gru as reference
         "list. Print the shape that they make together, which should be (B, T, H). Then say at each step of the "
         "other loop where its state belongs.",
     ),
+    calls=(
+        (
+            "cell = lambda x, h: x + h; run_bidirectional(cell, cell, tensor([[[1.], [2.], [3.]]]), zeros(1, "
+            "1), zeros(1, 1))"
+        ),
+        (
+            "cell = lambda x, h: x; run_bidirectional(cell, cell, tensor([[[1.], [2.], [3.]]]), zeros(1, 1), "
+            "zeros(1, 1))"
+        ),
+        (
+            "keep = lambda x, h: h; run_bidirectional(keep, keep, tensor([[[1.], [2.]]]), tensor([[7.]]), "
+            "tensor([[8.]]))"
+        ),
+        ("cell = lambda x, h: x + h; run_bidirectional(cell, cell, tensor([[[1.]]]), zeros(1, 1), tensor([[10.]]))"),
+        ("cell = lambda x, h: x + h; run_bidirectional(cell, cell, tensor([[[2.], [2.]]]), zeros(1, 1), zeros(1, 1))"),
+        ("cell = lambda x, h: x + h; run_bidirectional(cell, cell, tensor([[[0.], [0.]]]), zeros(1, 1), zeros(1, 1))"),
+    ),
 )
 def run_bidirectional(rng):
     """Running sums show what was read, and Elman's cells show in which order. The two directions are never alike."""

@@ -30,6 +30,17 @@ NOTHING = torch.tensor([], dtype=torch.long)
         "Begin with n = 1. Let `fit` count single tokens, and let `next_distribution` return P₁ whatever the "
         "context is. Once that sums to one, add what followed each single token, and mix the two as in the table.",
     ),
+    calls=(
+        "model = NGramModel(2, 2, 1.); model.fit(tensor([0, 1, 0, 1])); model.next_distribution(tensor([0]))",
+        (
+            "model = NGramModel(2, 2, 0.); model.fit(tensor([0, 0, 0, "
+            "1])); model.next_distribution(tensor([], dtype=torch.long))"
+        ),
+        "model = NGramModel(1, 2, 0.); model.fit(tensor([0, 0, 0, 1])); model.next_distribution(tensor([1]))",
+        "model = NGramModel(2, 3, 0.); model.fit(tensor([0, 1, 0, 1])); model.next_distribution(tensor([2]))",
+        "model = NGramModel(3, 2, 0.); model.fit(tensor([0, 1, 0, 1])); model.next_distribution(tensor([0, 1]))",
+        "model = NGramModel(2, 2, 1.); model.fit(tensor([1, 1])); model.next_distribution(tensor([0]))",
+    ),
 )
 def NGramModel(rng):
     """Right models differ in value, so laws decide, one mechanism a case. The last measures the mixture's worth."""

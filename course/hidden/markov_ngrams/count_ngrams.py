@@ -16,6 +16,14 @@ from course.reference import markov_ngrams as reference
         "Begin with one window. Cut the first two tokens out of a short list, turn them into something that a "
         "Counter can hold, and count it. Then let the place where the window begins move through the text.",
     ),
+    calls=(
+        "count_ngrams(list('banana'), 2)",
+        "count_ngrams(list('aaaa'), 2)",
+        "count_ngrams(list('abcd'), 4)",
+        "count_ngrams(list('ab'), 3)",
+        "count_ngrams(list('abab'), 1)",
+        "count_ngrams(list('ab'), 0)",
+    ),
 )
 def count_ngrams(rng):
     """Repeated windows that overlap, a window at the very end, texts shorter than the window, tokens of every kind."""

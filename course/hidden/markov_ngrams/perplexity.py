@@ -15,6 +15,14 @@ from course.reference import markov_ngrams as reference
         "Begin with the three logarithms of the table above. Compute the number in its last column from them. Then "
         "look for the function that undoes a natural logarithm.",
     ),
+    calls=(
+        "perplexity(tensor([0.5, 0.5]).log())",
+        "perplexity(tensor([1., 1., 1.]).log())",
+        "perplexity(tensor([0.25, 1.]).log())",
+        "perplexity(tensor([0.25, 0.25, 0.25]).log())",
+        "perplexity(tensor([0.5]).log())",
+        "perplexity(tensor([0., 1.]).log())",
+    ),
 )
 def perplexity(rng):
     """A uniform guess (whose answer is known), texts of several lengths, one impossible token.

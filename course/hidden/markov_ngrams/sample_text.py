@@ -18,6 +18,14 @@ ANEW = "Does chance decide at all, or does your function set its seed again each
         "Begin with two variables, the token that came last and an empty list. Write the lines that add one token "
         "to the list, and run them three times by hand. Only then put them into a loop.",
     ),
+    calls=(
+        "sample_text(tensor([[0., 1.], [1., 0.]]), 0, 4, gen(0))",
+        "sample_text(tensor([[0., 1.], [0., 1.]]), 0, 3, gen(0))",
+        "sample_text(tensor([[0., 1., 0.], [0., 0., 1.], [1., 0., 0.]]), 0, 4, gen(0))",
+        "sample_text(tensor([[1., 0.], [1., 0.]]), 0, 3, gen(0))",
+        "sample_text(tensor([[0., 1.], [1., 0.]]), 1, 1, gen(0))",
+        "sample_text(tensor([[0., 1.], [1., 0.]]), 1, 0, gen(0))",
+    ),
 )
 def sample_text(rng):
     """A walk without chance first, then samples: frequencies by previous token, and use of the generator."""

@@ -18,6 +18,14 @@ from course.reference import markov_ngrams as reference
         "text once, and count it. Print this table and the sums of its rows for your text of four tokens before "
         "you divide.",
     ),
+    calls=(
+        "transition_matrix(tensor([0, 1, 0, 1, 0]), 2)",
+        "transition_matrix(tensor([0, 0, 1, 0]), 2)",
+        "transition_matrix(tensor([0, 1, 2]), 3)",
+        "transition_matrix(tensor([0, 1]), 2, alpha=1.)",
+        "transition_matrix(tensor([0, 0]), 2)",
+        "transition_matrix(tensor([1, 0, 1]), 2)",
+    ),
 )
 def transition_matrix(rng):
     """Tokens that never occur, a last token that occurs nowhere else, short texts, alpha a fraction and above one."""

@@ -14,6 +14,14 @@ from course.reference import masking as reference
         "Begin with a boolean table that is True everywhere, and print it. Read row t as a sentence. Word t may look "
         "at words 0 to which? On which side of the diagonal does the rest lie?",
     ),
+    calls=(
+        "causal_mask(1)",
+        "causal_mask(2)",
+        "causal_mask(3)",
+        "causal_mask(4)[0]",
+        "causal_mask(4)[3]",
+        "causal_mask(0).shape",
+    ),
 )
 def causal_mask(rng):
     """Small enough to read, one word alone, and larger sizes."""

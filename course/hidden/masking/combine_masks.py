@@ -17,6 +17,14 @@ from course.reference import masking as reference
         "Begin with no causal mask. Give padding an axis of length 1 wherever it lacks one, and print the shape. It "
         "should be (B, 1, 1, S). Only then ask what both masks together must say of a key.",
     ),
+    calls=(
+        "combine_masks(tensor([[True, True]]), tensor([[True, False], [True, True]]))",
+        "combine_masks(tensor([[True, False]]), tensor([[True, False], [True, True]]))",
+        "combine_masks(tensor([[False, True]]), tensor([[True, False], [True, True]]))",
+        "combine_masks(ones(3, 5, dtype=torch.bool)).shape",
+        "combine_masks(ones(3, 5, dtype=torch.bool), ones(5, 5, dtype=torch.bool)).shape",
+        "combine_masks(ones(3, 5, dtype=torch.bool), ones(2, 5, dtype=torch.bool)).shape",
+    ),
 )
 def combine_masks(rng):
     """B, T and S differ, except where a wrong broadcast shows only if they agree. Also without causality, one query."""

@@ -17,6 +17,17 @@ from course.reference import masking as reference
         " one that occurs in ids, and print by how much the outputs before the cut have moved. Then repeat that for "
         "the other cuts.",
     ),
+    calls=(
+        "leaks_future(lambda ids: ids.float()[..., None], tensor([[1, 2, 3]]))",
+        "leaks_future(lambda ids: ids.float().cumsum(1)[..., None], tensor([[1, 2, 3]]))",
+        "leaks_future(lambda ids: ids.float().flip(1)[..., None], tensor([[1, 2, 3]]))",
+        "leaks_future(lambda ids: ids.float().roll(-1, 1)[..., None], tensor([[1, 2, 3]]))",
+        "leaks_future(lambda ids: 0. * ids[..., None], tensor([[1, 2, 3]]))",
+        (
+            "leaks_future(lambda ids: ids.float().mean(1, keepdim=True)[..., None] + 0. * ids[..., None], "
+            "tensor([[2, 2, 2]]))"
+        ),
+    ),
 )
 def leaks_future(rng):
     """Models that peek nearby or from afar, at one position, in one sentence, invisibly to sums, and honest ones."""

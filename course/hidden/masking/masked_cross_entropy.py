@@ -15,6 +15,14 @@ from course.reference import masking as reference
         "Begin with one loss for each position, (B, T). Which of the V log-probabilities at a position is its loss "
         "made of? Then count how many of the losses belong to real tokens, before you take the mean.",
     ),
+    calls=(
+        "masked_cross_entropy(zeros(1, 2, 2), tensor([[0, 1]]), tensor([[True, True]]))",
+        "masked_cross_entropy(tensor([[[100., 0.], [0., 0.]]]), tensor([[0, 1]]), tensor([[True, False]]))",
+        "masked_cross_entropy(tensor([[[100., 0.], [0., 0.]]]), tensor([[1, 1]]), tensor([[True, False]]))",
+        "masked_cross_entropy(tensor([[[100., 0.], [100., 0.]]]), tensor([[0, 1]]), tensor([[True, True]]))",
+        "masked_cross_entropy(tensor([[[0., 0.], [100., 0.]]]), tensor([[0, 1]]), tensor([[False, True]]))",
+        "masked_cross_entropy(zeros(2, 1, 4), tensor([[0], [3]]), tensor([[True], [True]]))",
+    ),
 )
 def masked_cross_entropy(rng):
     """B, T, V distinct, noise and any word behind the mask, word 0 among the real ones, a sentence without words."""

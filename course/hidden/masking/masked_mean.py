@@ -16,6 +16,14 @@ from course.reference import masking as reference
         "Begin with the two parts of a mean, the sum of the real words and their number. Write down the shape of "
         "each. Which axis does the mask lack to meet x (B, T, D)?",
     ),
+    calls=(
+        "masked_mean(tensor([[[2.], [4.]]]), tensor([[True, True]]))",
+        "masked_mean(tensor([[[2.], [4.]]]), tensor([[True, False]]))",
+        "masked_mean(tensor([[[2.], [4.]]]), tensor([[False, False]]))",
+        "masked_mean(tensor([[[2., 1.], [4., 1.], [9., 9.]]]), tensor([[True, True, False]]))",
+        "masked_mean(tensor([[[6.]], [[8.]]]), tensor([[True], [True]]))",
+        "masked_mean(zeros(1, 2, 1), tensor([[True, False]]))",
+    ),
 )
 def masked_mean(rng):
     """Noise behind the mask, a full sentence, one of a single word, masks with gaps, and a sentence of no words."""

@@ -19,6 +19,14 @@ from course.reference import masking as reference
         "allow nothing, as a boolean tensor of their own. Softmax should never meet a row of nothing but hidden "
         "scores, so what can it meet there in its place?",
     ),
+    calls=(
+        "masked_softmax(zeros(1, 2), tensor([[True, True]]))",
+        "masked_softmax(zeros(1, 2), tensor([[True, False]]))",
+        "masked_softmax(zeros(1, 2), tensor([[False, False]]))",
+        "masked_softmax(tensor([[0., 100.]]), tensor([[True, True]]))",
+        "masked_softmax(zeros(2, 2), tensor([[True, False]]))",
+        "masked_softmax(tensor([[1000., 1000.]]), tensor([[True, True]]))",
+    ),
 )
 def masked_softmax(rng):
     """Masks that broadcast in every way, rows with nothing, enormous noise behind the mask, axes before the last."""

@@ -18,6 +18,14 @@ from course.reference import masking as reference
         " it is.",
     ),
     forbidden=("blocks.mlm_corrupt",),
+    calls=(
+        "mlm_corrupt(tensor([[5, 6, 7]]), zeros(1, 3, dtype=torch.bool), 10, 1, gen(0), p=0.)",
+        "mlm_corrupt(tensor([[5, 6, 7]]), ones(1, 3, dtype=torch.bool), 10, 1, gen(0), p=1.)",
+        "mlm_corrupt(tensor([[5, 6, 7]]), zeros(1, 3, dtype=torch.bool), 10, 1, gen(0), p=1.)[1]",
+        "mlm_corrupt(tensor([[5, 6, 7]]), tensor([[True, False, True]]), 10, 1, gen(0), p=1.)[1]",
+        "mlm_corrupt(tensor([[5, 6, 7]]), tensor([[True, False, False]]), 10, 1, gen(0), p=1.)[0][:, 0]",
+        "mlm_corrupt(tensor([[1, 1]]), ones(1, 2, dtype=torch.bool), 10, 1, gen(0), p=0.5)",
+    ),
 )
 def mlm_corrupt(rng):
     """Its rules on ragged text, its frequencies on a text of one word, and each token chosen on its own."""

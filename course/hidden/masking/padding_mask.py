@@ -14,6 +14,14 @@ from course.reference import masking as reference
         "Begin with the row of positions 0, 1, 2, …, and ask of each whether it lies before the end of one sentence. "
         "For all sentences at once, which shape must the lengths have beside that row?",
     ),
+    calls=(
+        "padding_mask(tensor([1, 3]), 3)",
+        "padding_mask(tensor([0, 2]), 2)",
+        "padding_mask(tensor([2]), 4)",
+        "padding_mask(tensor([3]), 2)",
+        "padding_mask(tensor([2, 2]), 2)",
+        "padding_mask(tensor([1, 1, 1]), 5).shape",
+    ),
 )
 def padding_mask(rng):
     """Ragged, full, empty and single sentences, wider than the longest, as many sentences as positions, too long."""

@@ -25,6 +25,14 @@ FLOAT32 = 1e-4
         "first.",
     ),
     forbidden=FORBIDDEN,
+    calls=(
+        "MultiHeadAttention(6, 2)(numbers(1, 3, 6), numbers(1, 5, 6))[0].shape",
+        "MultiHeadAttention(6, 2)(numbers(1, 3, 6), numbers(1, 5, 6))[1].shape",
+        "MultiHeadAttention(6, 3)(numbers(2, 4, 6), numbers(2, 4, 6))[1].shape",
+        "MultiHeadAttention(6, 4)",
+        "sum(p.numel() for p in MultiHeadAttention(2, 1).parameters())",
+        "sum(p.numel() for p in MultiHeadAttention(2, 2, bias=False).parameters())",
+    ),
 )
 def MultiHeadAttention(rng):
     """The judge's own weights, by name and through load_torch; biases never zero; every gradient."""

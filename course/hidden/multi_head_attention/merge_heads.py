@@ -14,6 +14,14 @@ from course.reference import multi_head_attention as reference
         "Begin with the names of the four axes of x, in order. Two of them must become one axis, and only neighbours "
         "can. Which axis has to move first? Print the shape after it has moved.",
     ),
+    calls=(
+        "merge_heads(tensor([[[[1, 2]], [[3, 4]]]]))",
+        "merge_heads(tensor([[[[1], [2]], [[3], [4]]]]))",
+        "merge_heads(tensor([[[[1, 2], [3, 4]]]]))",
+        "merge_heads(tensor([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]]))",
+        "merge_heads(numbers(2, 3, 4, 5)).shape",
+        "merge_heads(numbers(2, 1, 1, 5)).shape",
+    ),
 )
 def merge_heads(rng):
     """The cases of `split_heads`, the other way round."""

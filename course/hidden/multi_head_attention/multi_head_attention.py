@@ -25,6 +25,23 @@ from course.reference import multi_head_attention as reference
         "before and mixes after.",
     ),
     forbidden=FORBIDDEN,
+    calls=(
+        "multi_head_attention(numbers(2, 3, 4), numbers(2, 5, 4), eye(4), eye(4), eye(4), eye(4), 2)[0].shape",
+        "multi_head_attention(numbers(2, 3, 4), numbers(2, 5, 4), eye(4), eye(4), eye(4), eye(4), 2)[1].shape",
+        ("multi_head_attention(zeros(1, 1, 2), tensor([[[2., 6.], [4., 8.]]]), eye(2), eye(2), eye(2), eye(2), 2)[0]"),
+        (
+            "multi_head_attention(tensor([[[100., 0.]]]), tensor([[[1., 0.], [0., 1.]]]), eye(2), eye(2), "
+            "eye(2), eye(2), 2)[1]"
+        ),
+        (
+            "multi_head_attention(tensor([[[100., 0.]]]), tensor([[[1., 0.], [0., 1.]]]), eye(2), eye(2), "
+            "eye(2), eye(2), 1)[1]"
+        ),
+        (
+            "multi_head_attention(zeros(1, 1, 2), tensor([[[2., 6.], [4., 8.]]]), eye(2), eye(2), eye(2), "
+            "zeros(2, 2), 2)[0]"
+        ),
+    ),
 )
 def multi_head_attention(rng):
     """One head to D heads, masks of every broadcastable shape, noise behind the mask, a query that may see nothing."""

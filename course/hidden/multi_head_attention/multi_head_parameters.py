@@ -14,6 +14,14 @@ from course.reference import multi_head_attention as reference
         "Begin with the layer that cannot be built. Then count what the matrices hold in a layer of width D without "
         "biases, and add what a bias brings.",
     ),
+    calls=(
+        "multi_head_parameters(2, 1, False)",
+        "multi_head_parameters(2, 1, True)",
+        "multi_head_parameters(2, 2, True)",
+        "multi_head_parameters(4, 2, False)",
+        "multi_head_parameters(1, 1, True)",
+        "multi_head_parameters(3, 2, True)",
+    ),
 )
 def multi_head_parameters(rng):
     """The paper's layer, BERT's, narrow ones. The number of heads changes nothing, and it must divide the width."""

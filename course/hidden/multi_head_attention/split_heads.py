@@ -16,6 +16,14 @@ from course.reference import multi_head_attention as reference
         "Begin with the error for heads that do not share the width evenly. Then take two steps. Cut the last axis in"
         " two, then reorder the axes. Write the shape that you want beside each step, and print the one you get.",
     ),
+    calls=(
+        "split_heads(tensor([[[1, 2, 3, 4]]]), 2)",
+        "split_heads(tensor([[[1, 2], [3, 4]]]), 2)",
+        "split_heads(tensor([[[1, 2], [3, 4]]]), 1)",
+        "split_heads(tensor([[[1, 2, 3]]]), 2)",
+        "split_heads(tensor([[[1, 2, 3, 4], [5, 6, 7, 8]]]), 2)",
+        "split_heads(numbers(2, 3, 8), 4).shape",
+    ),
 )
 def split_heads(rng):
     """Values are compared, so every number must be in its place. T = h and T = d hide exchanged axes."""

@@ -19,6 +19,14 @@ ADDED, OWN = "the positional embeddings are added", "a vector of its own for eve
         "Begin with __init__, and list model.parameters() before you write forward. An optimizer changes what it "
         "finds there, and nothing else. Are any two rows of your table alike?",
     ),
+    calls=(
+        "model = set_all(LearnedPositions(3, 2), 1); model(tensor([[[1., 2.], [3., 4.]]]))",
+        "model = set_all(LearnedPositions(3, 2), 1); model(zeros(1, 4, 2))",
+        "model = set_all(LearnedPositions(3, 2), 1); model(zeros(1, 3, 2))",
+        "model = set_all(LearnedPositions(3, 2), 0); model(tensor([[[5., 6.]]]))",
+        "sum(p.numel() for p in LearnedPositions(3, 2).parameters())",
+        "LearnedPositions(5, 2)(numbers(7, 4, 2)).shape",
+    ),
 )
 def LearnedPositions(rng):
     """Judged by what it does, because the shape of the table is the student's choice. Numbers come from the judge."""

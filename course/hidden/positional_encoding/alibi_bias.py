@@ -18,6 +18,14 @@ from course.reference import positional_encoding as reference
         "it negative? Then print your slopes for two heads, which should be 2^(-4) and 2^(-8). Which shape must they "
         "have to meet the table?",
     ),
+    calls=(
+        "alibi_bias(1, 2)",
+        "alibi_bias(2, 1)",
+        "alibi_bias(1, 3) * 256",
+        "alibi_bias(2, 2) * 256",
+        "alibi_bias(8, 2)[0]",
+        "alibi_bias(8, 3)[0]",
+    ),
 )
 def alibi_bias(rng):
     """Eight heads as in the paper, then other numbers of heads. h and T always differ, and are once exchanged."""

@@ -18,6 +18,20 @@ from course.reference import positional_encoding as reference
         "Begin by calling `encode` once, and return a dictionary of five times False. Replace one value after "
         "another, and test each before the next. `bounded` is the easiest, and `any_length` has to survive an error.",
     ),
+    calls=(
+        "encode = lambda n, d: zeros(n, d); order_properties(encode, 6, 2)",
+        "encode = lambda n, d: arange(n)[:, None] * ones(1, d); order_properties(encode, 6, 2)",
+        (
+            "encode = lambda n, d: torch.cat([arange(n)[:, None] / n, ones(n, d - 1)], "
+            "1); order_properties(encode, 6, 2)"
+        ),
+        "encode = lambda n, d: torch.rand(n, d); order_properties(encode, 6, 2)",
+        (
+            "encode = lambda n, d: torch.stack([torch.sin(arange(n) / 3), torch.cos(arange(n) / 3)], "
+            "1); order_properties(encode, 6, 2)"
+        ),
+        "encode = lambda n, d: torch.stack([(-1.) ** arange(n), ones(n)], 1); order_properties(encode, 6, 2)",
+    ),
 )
 def order_properties(rng):
     """Encodings that clearly have or lack each property. Where one map exists the columns are independent, so that any

@@ -16,6 +16,14 @@ from course.reference import positional_encoding as reference
         "0.841). For more pairs, make a table of angles (T, d/2), and take the first numbers of all pairs as one "
         "tensor and the second numbers as another.",
     ),
+    calls=(
+        "rope(tensor([[[[1., 0.]]]]))",
+        "rope(tensor([[[[1., 2.]]]]), positions=tensor([0]))",
+        "rope(tensor([[[[0., 0.], [0., 0.]]]]))",
+        "rope(ones(1, 1, 2, 3))",
+        "rope(numbers(2, 3, 5, 4)).shape",
+        "rope(tensor([[[[3., 4.], [3., 4.]]]])).norm(dim=-1)",
+    ),
 )
 def rope(rng):
     """B, h, T and D all different. Positions of the caller's own, another base, float32, one position, one pair."""

@@ -16,6 +16,14 @@ from course.reference import positional_encoding as reference
         " formulas, and read off what stands before sin t and before cos t. Then build this one block before you put "
         "several on a diagonal.",
     ),
+    calls=(
+        "shift_matrix(0, 2)",
+        "shift_matrix(0, 4)",
+        "shift_matrix(7, 6).shape",
+        "shift_matrix(3, 2) @ tensor([0., 1.]) @ tensor([0., 1.])",
+        "(shift_matrix(1, 2) @ shift_matrix(-1, 2)).round(decimals=3)",
+        "shift_matrix(1, 2)",
+    ),
 )
 def shift_matrix(rng):
     """Forward, backward, not at all, far, one pair alone, and an odd width."""

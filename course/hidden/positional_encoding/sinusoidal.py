@@ -18,6 +18,14 @@ from course.reference import positional_encoding as reference
         "which is half as wide as the result. Then think how sines and cosines can take turns along a row.",
     ),
     forbidden=("blocks.sinusoids",),
+    calls=(
+        "sinusoidal(1, 4)",
+        "sinusoidal(1, 2)",
+        "sinusoidal(3, 4).shape",
+        "sinusoidal(2, 6).shape",
+        "sinusoidal(4, 2)[0]",
+        "sinusoidal(2, 2)[1]",
+    ),
 )
 def sinusoidal(rng):
     """A narrow table, a wide one, a long one, one pair alone, and an odd width."""

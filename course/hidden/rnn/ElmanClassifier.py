@@ -23,6 +23,14 @@ from course.reference import rnn as reference
     forbidden=(*BUILT_IN, *GATED),
     tolerance=1e-4,  # float32, in another order of additions
     name="ElmanClassifier",
+    calls=(
+        "model = set_all(ElmanClassifier(3, 1, 1), 1); model(tensor([[0]]), tensor([1]))",
+        "model = set_all(ElmanClassifier(3, 1, 1), 1); model(tensor([[0, 1]]), tensor([2]))",
+        "model = set_all(ElmanClassifier(3, 1, 1), 1); model(tensor([[0, 1]]), tensor([1]))",
+        "model = set_all(ElmanClassifier(3, 1, 1), 0); model(tensor([[0, 1]]), tensor([2]))",
+        "model = set_all(ElmanClassifier(3, 2, 1), 1); model(tensor([[0]]), tensor([1]))",
+        "ElmanClassifier(5, 4, 3)(zeros(2, 7, dtype=torch.long), tensor([7, 1])).shape",
+    ),
 )
 def ElmanClassifier(rng):
     """The judge's numbers are loaded into the given layers. So values show which state is read, and what a step is."""

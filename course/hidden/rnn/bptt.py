@@ -25,6 +25,14 @@ AUTOGRAD = (
         "small cell of the text it is 0.868. Walk back to 0.182 by hand before you write a loop.",
     ),
     forbidden=AUTOGRAD,
+    calls=(
+        "bptt(zeros(1, 1, 1), zeros(1, 1), tensor([[1.]]), tensor([[2.]]), zeros(1), tensor([[3.]]))",
+        "bptt(zeros(1, 2, 1), zeros(1, 1), tensor([[1.]]), tensor([[2.]]), zeros(1), tensor([[3.]]))",
+        "bptt(zeros(1, 3, 1), zeros(1, 1), tensor([[1.]]), tensor([[2.]]), zeros(1), tensor([[1.]]))",
+        "bptt(tensor([[[100.]]]), zeros(1, 1), tensor([[1.]]), tensor([[2.]]), zeros(1), tensor([[3.]]))",
+        "bptt(zeros(1, 2, 1), zeros(1, 1), tensor([[1.]]), tensor([[0.]]), zeros(1), tensor([[3.]]))",
+        "bptt(zeros(1, 2, 1), zeros(1, 1), tensor([[1.]]), tensor([[2.]]), zeros(1), tensor([[0.]]))",
+    ),
 )
 def bptt(rng):
     """Under no_grad. One step isolates the formulas, two the order, thirteen the sums."""

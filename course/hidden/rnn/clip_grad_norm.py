@@ -19,7 +19,15 @@ from course.reference import rnn as reference
         *("nn.utils.clip_grad_norm_", "nn.utils.clip_grad_norm"),
         *("nn.utils.get_total_norm", "nn.utils.clip_grads_with_norm_"),
     ),
-    tolerance=1e-5,  # torch adds 1e-6 to the norm before it divides
+    tolerance=1e-5,  # torch adds 1e-6 to the norm before it divides,
+    calls=(
+        "clip_grad_norm([tensor([3., 4.])], 1.)",
+        "clip_grad_norm([tensor([3., 4.])], 10.)",
+        "clip_grad_norm([tensor([3.]), tensor([4.])], 2.5)",
+        "clip_grad_norm([tensor([0., 0.])], 1.)",
+        "clip_grad_norm([tensor([3., 4.])], 5.)",
+        "clip_grad_norm([tensor([1.]), tensor([0.])], 2.)",
+    ),
 )
 def clip_grad_norm(rng):
     """Long and short gradients, of many shapes, together."""

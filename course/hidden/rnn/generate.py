@@ -26,6 +26,23 @@ def _certain(rng, clocks, vocabulary):
         "Begin with a single step. Call `step` on the start token, and print the shape of the logits. Make "
         "probabilities of them, sample one token and print it. What does the next call of `step` need?",
     ),
+    calls=(
+        "step = lambda token, h: (tensor([[0., 0., 99.]]), h); generate(step, zeros(1), 0, 3, 1., gen(0))",
+        (
+            "step = lambda token, h: (99. * F.one_hot((token + 1) % 3, 3), h); generate(step, zeros(1), 0, "
+            "4, 1., gen(0))"
+        ),
+        "step = lambda token, h: (99. * F.one_hot(h, 3), h + 1); generate(step, tensor([0]), 2, 3, 1., gen(0))",
+        (
+            "step = lambda token, h: (99. * F.one_hot((token + 1) % 3, 3), h); generate(step, zeros(1), 2, "
+            "1, 1., gen(0))"
+        ),
+        (
+            "step = lambda token, h: (99. * F.one_hot((token + 1) % 3, 3), h); generate(step, zeros(1), 1, "
+            "2, 0.01, gen(0))"
+        ),
+        "step = lambda token, h: (99. * F.one_hot(token, 3), h); generate(step, zeros(1), 1, 3, 1., gen(0))",
+    ),
 )
 def generate(rng):
     """Certain successors show what it feeds back. Uncertain ones show how it samples."""

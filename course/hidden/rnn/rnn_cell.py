@@ -17,6 +17,14 @@ from course.reference import rnn as reference
         "(2, 5), look at the other terms, and at the function around all of them.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        "rnn_cell(zeros(1, 2), zeros(1, 2), eye(2), eye(2), tensor([0., 100.]))",
+        "rnn_cell(tensor([[100., -100.]]), zeros(1, 2), eye(2), eye(2), zeros(2))",
+        "rnn_cell(tensor([[100., 0.]]), zeros(1, 2), tensor([[0., 1.], [1., 0.]]), eye(2), zeros(2))",
+        "rnn_cell(zeros(1, 2), tensor([[100., 0.]]), eye(2), tensor([[0., 0.], [1., 0.]]), zeros(2))",
+        "rnn_cell(tensor([[100., 0.]]), tensor([[-100., 0.]]), eye(2), eye(2), zeros(2))",
+        "rnn_cell(zeros(1, 2), zeros(1, 2), eye(2), eye(2), zeros(2))",
+    ),
 )
 def rnn_cell(rng):
     """All three terms and the function around them. Once as wide as its input, where swapped matrices do not show."""

@@ -16,6 +16,14 @@ from course.reference import rnn as reference
         "let a loop collect the states, and find out along which axis they have to be joined.",
     ),
     forbidden=BUILT_IN,
+    calls=(
+        "rnn_forward(zeros(1, 2, 1), tensor([[100.]]), tensor([[1.]]), tensor([[1.]]), zeros(1))",
+        "rnn_forward(tensor([[[100.], [0.], [0.]]]), zeros(1, 1), tensor([[1.]]), tensor([[0.]]), zeros(1))",
+        "rnn_forward(tensor([[[100.], [0.], [0.]]]), zeros(1, 1), tensor([[1.]]), tensor([[-100.]]), zeros(1))",
+        "rnn_forward(tensor([[[0.], [0.], [100.]]]), zeros(1, 1), tensor([[1.]]), tensor([[0.]]), zeros(1))",
+        "rnn_forward(zeros(1, 3, 1), tensor([[100.]]), tensor([[1.]]), tensor([[-100.]]), zeros(1))",
+        "rnn_forward(zeros(1, 1, 1), zeros(1, 1), tensor([[1.]]), tensor([[1.]]), tensor([100.]))",
+    ),
 )
 def rnn_forward(rng):
     """States carried in order from h0, each sequence by itself, with the gradient flowing all the way back."""

@@ -14,6 +14,14 @@ from course.reference import rnn as reference
         "Begin with the coins alone. Draw one random number between 0 and 1 for each position, and print which "
         "share of them lies below 0.25. Then ask how a coin chooses between two tokens.",
     ),
+    calls=(
+        "scheduled_inputs(tensor([[1, 2]]), tensor([[8, 9]]), 1., gen(0))",
+        "scheduled_inputs(tensor([[1, 2]]), tensor([[8, 9]]), 0., gen(0))",
+        "scheduled_inputs(tensor([[1, 2]]), tensor([[1, 2]]), 0.5, gen(0))",
+        "scheduled_inputs(tensor([[1], [2]]), tensor([[8], [9]]), 1., gen(0))",
+        "scheduled_inputs(tensor([[0, 0, 0]]), tensor([[5, 5, 5]]), 0., gen(0))",
+        "scheduled_inputs(tensor([[3, 3]]), tensor([[3, 3]]), 1., gen(0))",
+    ),
 )
 def scheduled_inputs(rng):
     """Zeros and ones make the coins visible. Two long rows, or many short ones, show whose coin is whose."""

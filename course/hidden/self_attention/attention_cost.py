@@ -12,6 +12,14 @@ from course.reference import self_attention as reference
         "Begin with three words of two numbers, for which the table gives 18 and 12. Compute both for n = 3 "
         "and d = 2 in a cell, and mind how Python writes a power. The docstring has the names to return them under.",
     ),
+    calls=(
+        "attention_cost(1, 5)",
+        "attention_cost(5, 1)",
+        "attention_cost(3, 3)",
+        "attention_cost(2, 10)",
+        "attention_cost(10, 2)",
+        "attention_cost(1, 1)",
+    ),
 )
 def attention_cost(rng):
     """Table 1 for a sentence and for a book, and where the two meet."""

@@ -16,6 +16,14 @@ from course.reference import self_attention as reference
         "shapes (S, D) and (D,) in the order in which you multiply them. In the last step, which axis disappears?",
     ),
     forbidden=BUILT_IN_ATTENTION,
+    calls=(
+        "attention_for_one(zeros(4), numbers(2, 4), tensor([[2.], [4.]]))",
+        "attention_for_one(tensor([100., 0.]), tensor([[1., 0.], [0., 1.]]), tensor([[2.], [4.]]))",
+        "attention_for_one(tensor([0., 100.]), tensor([[1., 0.], [0., 1.]]), tensor([[2., 1.], [4., 0.]]))",
+        "attention_for_one(tensor([1., 0.]), tensor([[3., 1.], [3., 9.]]), tensor([[2.], [4.]]))",
+        "attention_for_one(tensor([1000., 0.]), tensor([[1., 0.], [-1., 0.]]), tensor([[2.], [4.]]))",
+        "attention_for_one(tensor([1., 0.]), tensor([[5., 5.]]), tensor([[3., 4.]]))",
+    ),
 )
 def attention_for_one(rng):
     """One query against S keys. D, S and Dv all differ, and once all are equal to unmask accidents."""

@@ -12,6 +12,13 @@ from course.reference import self_attention as reference
         "Begin on paper. Write the parts of one layer, an equals sign, and the parts of the other. Cross out what "
         "stands on both sides, and the factors that all parts share. One n is left. Try it in both totals for d = 10.",
     ),
+    calls=(
+        "crossover_length(1)",
+        "crossover_length(2)",
+        "crossover_length(8)",
+        "crossover_length(64)",
+        "crossover_length(10)",
+    ),
 )
 def crossover_length(rng):
     """The balance of whole layers at several widths: n is twice the width."""

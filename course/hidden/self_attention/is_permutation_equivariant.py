@@ -16,6 +16,17 @@ from course.reference import self_attention as reference
         "the shape (B, T, …), so which axis does the permutation index? Then compare every number, with the tolerance "
         "that the exercise names.",
     ),
+    calls=(
+        "is_permutation_equivariant(lambda x: 2 * x, tensor([[[1.], [2.], [3.]]]), tensor([2, 0, 1]))",
+        (
+            "is_permutation_equivariant(lambda x: x.sum(1, keepdim=True) - x, tensor([[[1.], [2.], [3.]]]), "
+            "tensor([2, 0, 1]))"
+        ),
+        "is_permutation_equivariant(lambda x: x.flip(1), tensor([[[1.], [2.], [3.]]]), tensor([1, 0, 2]))",
+        "is_permutation_equivariant(lambda x: x.cumsum(1), tensor([[[1.], [2.], [3.]]]), tensor([0, 1, 2]))",
+        "is_permutation_equivariant(lambda x: x.flip(1), tensor([[[4.], [4.], [4.]]]), tensor([1, 0, 2]))",
+        "is_permutation_equivariant(lambda x: 0 * x, tensor([[[1.], [2.], [3.]]]), tensor([1, 2, 0]))",
+    ),
 )
 def is_permutation_equivariant(rng):
     """Equivariant layers and others, some of which only look equivariant. The order of five words is no involution."""

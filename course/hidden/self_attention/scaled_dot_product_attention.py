@@ -18,6 +18,23 @@ from course.reference import self_attention as reference
         "has to be turned, so that (T, S) comes out? Then put the axis B in front, and turn the same two axes.",
     ),
     forbidden=BUILT_IN_ATTENTION,
+    calls=(
+        "scaled_dot_product_attention(zeros(1, 1, 2), numbers(1, 2, 2), tensor([[[2.], [4.]]]))",
+        (
+            "scaled_dot_product_attention(tensor([[[100., 0.]]]), tensor([[[1., 0.], [0., 1.]]]), "
+            "tensor([[[2.], [4.]]]))"
+        ),
+        (
+            "scaled_dot_product_attention(tensor([[[100., 0.], [0., 100.]]]), tensor([[[1., 0.], [0., "
+            "1.]]]), tensor([[[2.], [4.]]]))"
+        ),
+        (
+            "scaled_dot_product_attention(tensor([[[1000., 0.]]]), tensor([[[1., 0.], [1., 5.]]]), "
+            "tensor([[[2.], [4.]]]))"
+        ),
+        "scaled_dot_product_attention(numbers(2, 3, 4), numbers(2, 5, 4), numbers(2, 5, 6))[0].shape",
+        "scaled_dot_product_attention(numbers(2, 3, 4), numbers(2, 5, 4), numbers(2, 5, 6))[1].shape",
+    ),
 )
 def scaled_dot_product_attention(rng):
     """Five different primes for B, T, S, D, Dv. Then each in turn is one, all are equal, and scores are enormous."""

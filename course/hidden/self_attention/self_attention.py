@@ -17,6 +17,14 @@ from course.reference import self_attention as reference
         "left then?",
     ),
     forbidden=BUILT_IN_ATTENTION,
+    calls=(
+        "self_attention(zeros(1, 2, 2), eye(2), eye(2), eye(2))",
+        "self_attention(tensor([[[2., 0.], [4., 0.]]]), zeros(2, 2), eye(2), eye(2))",
+        "self_attention(tensor([[[100., 0.], [0., 100.]]]), eye(2), eye(2), eye(2))",
+        "self_attention(tensor([[[100., 0.], [0., 100.]]]), eye(2), eye(2), tensor([[0., 1.]]))",
+        "self_attention(tensor([[[3., 5.]]]), eye(2), eye(2), tensor([[1., 1.]]))",
+        "self_attention(tensor([[[100., 0.], [0., 100.]]]), tensor([[0., 1.], [1., 0.]]), eye(2), eye(2))",
+    ),
 )
 def self_attention(rng):
     """Din, D and Dv differ, so a forgotten transpose fails. One square case tells which one was forgotten."""

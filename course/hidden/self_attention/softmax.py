@@ -25,6 +25,14 @@ BUILT_IN_SOFTMAX = (
         "along `dim`. It has to line up with the table. Large scores come last.",
     ),
     forbidden=BUILT_IN_SOFTMAX,
+    calls=(
+        "softmax(tensor([2., 2.]), 0)",
+        "softmax(tensor([1000., 1000.]), 0)",
+        "softmax(tensor([[0., 0.], [0., 0.]]), 0)",
+        "softmax(tensor([[0., 100.], [0., 0.]]), 1)",
+        "softmax(tensor([[0., 100.], [0., 0.]]), 0)",
+        "softmax(tensor([0., -1000.]), 0)",
+    ),
 )
 def softmax(rng):
     """Every axis of a box, then scores that overflow, slices far above and below each other, then -inf."""

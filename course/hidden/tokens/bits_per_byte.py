@@ -19,6 +19,14 @@ from course.reference import tokens as reference
         "cut? Compare len(text) with len(text.encode()) for `né`.",
         "Begin with what the model pays for the whole text. Is that a positive number, and in which unit is it?",
     ),
+    calls=(
+        "bits_per_byte(tensor([0.5]).log(), 'a')",
+        "bits_per_byte(tensor([0.25]).log(), 'ab')",
+        "bits_per_byte(tensor([0.5, 0.5]).log(), 'ab')",
+        "bits_per_byte(tensor([0.25]).log(), 'é')",
+        "bits_per_byte(tensor([1.]).log(), 'abc')",
+        "bits_per_byte(tensor([0.5, 0.25]).log(), 'abc')",
+    ),
 )
 def bits_per_byte(rng):
     """Texts with fewer pieces than bytes, with as many, and with more; characters of one to four bytes."""

@@ -13,6 +13,14 @@ from course.reference import tokens as reference
         "The character `é` has two bytes. What is each of them alone?",
         "Begin with one string of bytes from all pieces. What does `bytes.decode` offer for bytes that are no text?",
     ),
+    calls=(
+        "bpe_decode([b'h', b'ug'])",
+        "bpe_decode([b' a', b'b'])",
+        "bpe_decode([b'n', b'\\xc3', b'\\xa9'])",
+        "bpe_decode([b'n', b'\\xc3', b' n'])",
+        "bpe_decode([])",
+        "bpe_decode([b'a', b'', b'b'])",
+    ),
 )
 def bpe_decode(rng):
     """Characters cut in two, three and four; bytes that no text has; what `bpe_encode` made of a text."""

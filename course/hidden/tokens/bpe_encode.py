@@ -20,6 +20,14 @@ from course.reference import tokens as reference
         "Begin with one word as a tuple of bytes. Apply the first merge to it, then the second, and print the word "
         "after each. How do the pieces of all words come into one list?",
     ),
+    calls=(
+        "bpe_encode('ab', [(b'a', b'b')])",
+        "bpe_encode('abab', [(b'a', b'b')])",
+        "bpe_encode('abc', [(b'b', b'c'), (b'a', b'b')])",
+        "bpe_encode('abc', [(b'a', b'b'), (b'b', b'c')])",
+        "bpe_encode('abc', [(b'a', b'b'), (b'ab', b'c')])",
+        "bpe_encode('abc', [(b'ab', b'c')])",
+    ),
 )
 def bpe_encode(rng):
     """Texts that the merges were not learned from; places where the longest piece, or the leftmost, is another one."""

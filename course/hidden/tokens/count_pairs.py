@@ -19,6 +19,14 @@ from course.reference import tokens as reference
         "Begin with an empty `Counter` and a loop over the words and their counts. `pairwise`, which is imported, "
         "gives the neighbours of one word. What does each of them add?",
     ),
+    calls=(
+        "count_pairs(Counter({(b'a', b'b'): 3}))",
+        "count_pairs(Counter({(b'a', b'a', b'a'): 2}))",
+        "count_pairs(Counter({(b'a',): 7}))",
+        "count_pairs(Counter({(b'a', b'b'): 3, (b'a', b'b', b'c'): 2}))",
+        "count_pairs(Counter({(b'a', b'b', b'a'): 1}))",
+        "count_pairs(Counter({(b'a', b'b'): 1, (b'c', b'd'): 1}))",
+    ),
 )
 def count_pairs(rng):
     """Words that occur more than once, runs of one piece, pieces of several bytes, and words without any pair."""

@@ -14,6 +14,14 @@ from course.reference import tokens as reference
         "Begin with an empty list and a place that starts at 0. Look at the two pieces that begin at the place. What "
         "goes into the list, and where do you look next?",
     ),
+    calls=(
+        "merge_pair((b'a', b'b', b'c'), (b'a', b'b'))",
+        "merge_pair((b'a', b'a', b'a'), (b'a', b'a'))",
+        "merge_pair((b'a', b'b', b'a', b'b'), (b'a', b'b'))",
+        "merge_pair((), (b'a', b'b'))",
+        "merge_pair((b'c', b'a', b'b'), (b'a', b'b'))",
+        "merge_pair((b'a',), (b'a', b'b'))",
+    ),
 )
 def merge_pair(rng):
     """The pair at both ends, twice, in runs, and nowhere; pairs whose bytes look like other pieces or their ends."""

@@ -17,6 +17,14 @@ from course.reference import tokens as reference
         "Begin with the weights of the words, as floating-point numbers. `torch.multinomial` draws by weights that "
         "need not sum to one. How many words must it draw for your shape?",
     ),
+    calls=(
+        "negative_samples(tensor([0, 5, 0]), (2,), gen(0))",
+        "negative_samples(tensor([7, 0]), (2, 2), gen(0))",
+        "negative_samples(tensor([0, 0, 1]), (1, 3), gen(0))",
+        "negative_samples(tensor([0, 5]), (4,), gen(0), power=1.)",
+        "negative_samples(tensor([3, 2, 1]), (2, 5), gen(0)).shape",
+        "negative_samples(tensor([0, 1]), (), gen(0))",
+    ),
 )
 def negative_samples(rng):
     """Shares counted for two powers, a word that was never counted, rows on their own, and the generator."""

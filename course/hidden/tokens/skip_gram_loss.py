@@ -19,6 +19,14 @@ from course.reference import tokens as reference
         "the noise. Which axis must the centres get before they meet the noise?",
     ),
     forbidden=("F.binary_cross_entropy_with_logits", "nn.BCEWithLogitsLoss", "F.binary_cross_entropy", "nn.BCELoss"),
+    calls=(
+        "skip_gram_loss(zeros(2, 1), zeros(2, 1), tensor([0]), tensor([1]), tensor([[0]]))",
+        "skip_gram_loss(zeros(2, 1), zeros(2, 1), tensor([0]), tensor([1]), tensor([[0, 0, 0]]))",
+        ("skip_gram_loss(tensor([[1.], [0.]]), tensor([[-100.], [100.]]), tensor([0]), tensor([1]), tensor([[0]]))"),
+        ("skip_gram_loss(tensor([[1.], [0.]]), tensor([[-100.], [100.]]), tensor([0]), tensor([0]), tensor([[0]]))"),
+        ("skip_gram_loss(tensor([[1.], [0.]]), tensor([[-100.], [100.]]), tensor([0]), tensor([1]), tensor([[1]]))"),
+        ("skip_gram_loss(tensor([[1.], [0.]]), tensor([[-100.], [100.]]), tensor([1]), tensor([1]), tensor([[0]]))"),
+    ),
 )
 def skip_gram_loss(rng):
     """Values and gradients of both tables; B, k, V and D distinct, then equal; scores of ±1,000."""

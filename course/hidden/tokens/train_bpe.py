@@ -18,6 +18,14 @@ from course.reference import tokens as reference
         "Begin with a `Counter` of the text's words as bytes, and do a single merge with your two functions. Print the "
         "words and the counts of pairs before it and after it. What do you need for the second merge?",
     ),
+    calls=(
+        "train_bpe('ab ab', 1)",
+        "train_bpe('aaaa', 2)",
+        "train_bpe('abc abd', 1)",
+        "train_bpe('ab', 5)",
+        "train_bpe('ab cd', 1)",
+        "train_bpe('aab aab', 2)",
+    ),
 )
 def train_bpe(rng):
     """Ties by age in every text; runs, accents, signs and spaces; merges that run out."""

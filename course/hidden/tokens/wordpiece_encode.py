@@ -17,6 +17,14 @@ VOCAB = {"hug", "p", "pu", "un", "##g", "##gs", "##n", "##ning", "##s", "##u", "
         "Begin with an empty list of pieces and a start of 0. Print all pieces of the set that fit at the start. Which "
         "one do you take, and where does the next one start?",
     ),
+    calls=(
+        "wordpiece_encode('hugs', {'hug', '##s'})",
+        "wordpiece_encode('hugs', {'h', 'hug', '##u', '##gs', '##s'})",
+        "wordpiece_encode('hugs', {'hug', 's'})",
+        "wordpiece_encode('abab', {'ab', '##ab', '##a', '##b'})",
+        "wordpiece_encode('abc', {'ab', 'a', '##bc'})",
+        "wordpiece_encode('aa', {'a'})",
+    ),
 )
 def wordpiece_encode(rng):
     """Words where the longest piece leads into a dead end; pieces known only at the start, or only inside."""

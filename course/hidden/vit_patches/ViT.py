@@ -24,6 +24,14 @@ SIZES = {"image_size": 6, "patch": 2, "channels": 3, "classes": 7, "d_model": 10
     ),
     forbidden=("blocks.ViT",),
     tolerance=1e-5,
+    calls=(
+        "ViT(6, 2, 3, 5, 4, 2, 8, 1)(numbers(2, 3, 6, 6)).shape",
+        "ViT(6, 3, 1, 7, 4, 2, 8, 1)(numbers(2, 1, 6, 6)).shape",
+        "ViT(6, 2, 3, 5, 4, 2, 8, 1).attention_maps(numbers(7, 3, 6, 6)).shape",
+        "ViT(6, 3, 3, 5, 4, 1, 8, 2).attention_maps(numbers(7, 3, 6, 6)).shape",
+        "model = set_all(ViT(2, 1, 1, 3, 4, 2, 8, 1), 0); model(ones(1, 1, 2, 2))",
+        "model = set_all(ViT(2, 2, 1, 3, 4, 2, 8, 1), 0); model.attention_maps(ones(1, 1, 2, 2))",
+    ),
 )
 def ViT(rng):
     """Loaded by name. Maps are asked for behind other images, and with a dropout of 1 only `[CLS]` is left."""

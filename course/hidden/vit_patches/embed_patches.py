@@ -16,6 +16,23 @@ from course.reference import vit_patches as reference
         "Begin with the patches alone, and write the shapes (B, N, C·p·p) and (B, N, D) beside your lines. Print the "
         "shape of cls. What must it become so that it can stand before the patches of every image?",
     ),
+    calls=(
+        "embed_patches(tensor([[[[1., 2.], [3., 4.]]]]), tensor([[1.]]), zeros(1), tensor([9.]), zeros(5, 1))",
+        (
+            "embed_patches(tensor([[[[1., 2.], [3., 4.]]]]), tensor([[1., 1., 1., 1.]]), tensor([5.]), "
+            "tensor([9.]), zeros(2, 1))"
+        ),
+        (
+            "embed_patches(tensor([[[[1., 2.], [3., 4.]]]]), tensor([[1., 1., 1., 1.]]), zeros(1), "
+            "tensor([9.]), tensor([[100.], [200.]]))"
+        ),
+        "embed_patches(zeros(1, 1, 2, 2), tensor([[1., 1., 1., 1.]]), zeros(1), zeros(1), zeros(2, 1))",
+        (
+            "embed_patches(tensor([[[[1., 2.], [3., 4.]]]]), tensor([[1., 0., 0., 0.]]), zeros(1), "
+            "tensor([0.]), zeros(2, 1))"
+        ),
+        "embed_patches(numbers(2, 3, 4, 6), numbers(5, 12), numbers(5), numbers(5), numbers(7, 5)).shape",
+    ),
 )
 def embed_patches(rng):
     """All sizes differ, then W is square. The numbers of the [CLS] token all differ, and none is zero."""

@@ -17,7 +17,15 @@ from course.reference import vit_patches as reference
         "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and which one is C? Print the shape that "
         "you hand over.",
     ),
-    tolerance=1e-4,  # places on the grid may be computed in single precision
+    tolerance=1e-4,  # places on the grid may be computed in single precision,
+    calls=(
+        "interpolate_positions(tensor([[9.], [1.], [1.], [1.], [1.]]), (3, 3))",
+        "interpolate_positions(tensor([[9.], [1.], [2.], [3.], [4.]]), (2, 2))",
+        "interpolate_positions(tensor([[9.], [5.]]), (2, 2))",
+        "interpolate_positions(tensor([[9.], [5.]]), (1, 3))",
+        "interpolate_positions(numbers(10, 4), (2, 5)).shape",
+        "interpolate_positions(numbers(5, 3), (1, 1)).shape",
+    ),
 )
 def interpolate_positions(rng):
     """Bilinear, as the example in the text. No gradient has to flow through, since the embeddings were learned before.

@@ -15,6 +15,14 @@ from course.reference import vit_patches as reference
         "Begin with one row of W, for two channels and p = 2, and number its eight entries. Fold it by hand into the "
         "squares that the text describes. Which entry stands where? Does that change the order of the numbers?",
     ),
+    calls=(
+        "linear_to_conv(tensor([[1., 2., 3., 4.]]), 1, 2)",
+        "linear_to_conv(tensor([[1., 2., 3., 4.]]), 4, 1)",
+        "linear_to_conv(tensor([[1., 2.], [3., 4.]]), 2, 1)",
+        "linear_to_conv(numbers(5, 12), 3, 2).shape",
+        "linear_to_conv(numbers(12, 12), 3, 2).shape",
+        "linear_to_conv(numbers(7, 9), 1, 3).shape",
+    ),
 )
 def linear_to_conv(rng):
     """Sizes that differ, one channel, one pixel, as many channels as an embedding is wide."""

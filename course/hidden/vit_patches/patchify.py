@@ -18,6 +18,14 @@ from course.reference.vit_patches import patchify as cut
         "in that of the patches. Give each an axis of its own first, and print the shape, then change their order, "
         "then join some of them.",
     ),
+    calls=(
+        "patchify(tensor([[[[1., 2.], [3., 4.]]]]), 1)",
+        "patchify(tensor([[[[1., 2.], [3., 4.]]]]), 2)",
+        "patchify(tensor([[[[1., 2., 3., 4.], [5., 6., 7., 8.]]]]), 2)",
+        "patchify(tensor([[[[1., 2.]], [[3., 4.]]]]), 1)",
+        "patchify(tensor([[[[1., 2.], [3., 4.]], [[5., 6.], [7., 8.]]]]), 2)",
+        "patchify(numbers(2, 3, 4, 6), 2).shape",
+    ),
 )
 def patchify(rng):
     """Wide and high images, one channel and several, a patch of one pixel, one that is the whole image, a remainder."""

@@ -16,6 +16,14 @@ from course.reference import vit_patches as reference
         "the times. Cut a single patch there by hand. A spectrogram (B, F, T) is an image of one channel. What "
         "differs from patchify once patches overlap?",
     ),
+    calls=(
+        "spectrogram_patches(tensor([[[1., 2., 3.], [4., 5., 6.]]]), 2, 1)",
+        "spectrogram_patches(tensor([[[1., 2., 3., 4.]]]), 1, 2)",
+        "spectrogram_patches(tensor([[[1., 2.], [3., 4.]]]), 1, 1)",
+        "spectrogram_patches(tensor([[[1., 2.], [3., 4.]]]), 2, 1)",
+        "spectrogram_patches(tensor([[[1., 2.], [3., 4.]]]), 3, 1)",
+        "spectrogram_patches(numbers(2, 5, 7), 3, 2).shape",
+    ),
 )
 def spectrogram_patches(rng):
     """F and T differ. Remainders on one side, on both, on none. Steps shorter than a patch, as long, and longer."""

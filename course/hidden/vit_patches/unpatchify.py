@@ -15,6 +15,14 @@ from course.reference import vit_patches as reference
         "Begin with your patchify, and read it from its last line to its first. It brought six numbers a pixel into a"
         " new order. Which six axes must the patches get, and into which order must unpatchify bring them?",
     ),
+    calls=(
+        "unpatchify(tensor([[[1.], [2.], [3.], [4.]]]), 1, 2, 2)",
+        "unpatchify(tensor([[[1., 2., 3., 4.]]]), 2, 2, 2)",
+        "unpatchify(tensor([[[1., 2.], [3., 4.]]]), 1, 1, 2)",
+        "unpatchify(tensor([[[1.], [2.], [3.], [4.]]]), 1, 1, 4)",
+        "unpatchify(numbers(2, 6, 12), 2, 4, 6).shape",
+        "unpatchify(tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2, 2, 4)",
+    ),
 )
 def unpatchify(rng):
     """The same sizes as in cutting. H and W differ, and so do rows and columns of patches."""

@@ -1,0 +1,227 @@
+"""Values as a person sees them: written down, compared, and judged for being easy to work out.
+
+A `Value` is plain data, so it crosses from the process that executes an answer to the one that asks about it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+EQUAL, DIFFERENT = 1e-4, 2e-2
+"""Two numbers are equal up to the first distance and different from the second on. Between the two, nobody can say."""
+
+MOST_NUMBERS, MOST_PARTS = 400, 60
+NOT_ASKED = {"other", "endless"}
+"""Kinds of outcomes that no question is about."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A kind such as `float tensor`, `list` or `error`, with a tensor's shape and its numbers, or the parts.
+
+    A tensor of more than `MOST_NUMBERS` numbers has a shape only. `plain` has the same as lists, for JSON.
+    """
+
+    kind: str
+    parts: tuple[Any, ...] = ()
+    shape: tuple[int, ...] = ()
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether a question may be about this outcome."""
+        return self.kind not in NOT_ASKED
+
+    def to_plain(self) -> list[Any]:
+        """Return nested lists for `from_plain`."""
+        return [self.kind, [p.to_plain() if isinstance(p, Value) else p for p in self.parts], list(self.shape)]
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Value:
+        """Return the value that `to_plain` wrote."""
+        kind, parts, shape = plain
+        return cls(kind, tuple(cls.from_plain(p) if isinstance(p, list) else p for p in parts), tuple(shape))
+
+
+def seen(value: Any, depth: int = 0) -> Value:
+    """Return what a person sees of a Python value. Whatever is large, deep or of an unknown type is `other`."""
+    if depth > 6:
+        return Value("other")
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        value = torch.from_numpy(np.ascontiguousarray(value))
+    if isinstance(value, Tensor):
+        return _seen_tensor(value.detach())
+    if isinstance(value, (bool, np.bool_)):
+        return Value("bool", (bool(value),))
+    if isinstance(value, (int, np.integer)):
+        return Value("int", (int(value),))
+    if isinstance(value, (float, np.floating, Fraction)):
+        return Value("float", (float(value),))
+    if isinstance(value, (str, bytes, bytearray)):
+        return Value("text", (repr(value[:300]),))
+    if value is None:
+        return Value("None")
+    if isinstance(value, torch.Size):
+        return Value("shape", shape=tuple(value))
+    if isinstance(value, Mapping) and len(value) <= MOST_PARTS:
+        return Value("dict", tuple(Value("pair", (seen(k, depth + 1), seen(v, depth + 1))) for k, v in value.items()))
+    if isinstance(value, (list, tuple, deque)) and len(value) <= MOST_PARTS:
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return Value(kind, tuple(seen(part, depth + 1) for part in value))
+    if isinstance(value, AbstractSet) and len(value) <= MOST_PARTS:
+        return Value("set", tuple(sorted((seen(part, depth + 1) for part in value), key=repr)))
+    return Value("other")
+
+
+def _seen_tensor(tensor: Tensor) -> Value:
+    if tensor.is_complex() or tensor.is_quantized or tensor.layout != torch.strided:
+        return Value("other")
+    kind = "float" if tensor.is_floating_point() else "bool" if tensor.dtype == torch.bool else "int"
+    numbers = tuple(tensor.flatten().tolist()) if 0 < tensor.numel() <= MOST_NUMBERS else ()
+    return Value(f"{kind} tensor", numbers, tuple(tensor.shape))
+
+
+def is_tensor(value: Value) -> bool:
+    """Return whether a value is a tensor of any dtype."""
+    return value.kind.endswith("tensor")
+
+
+def same(a: Value, b: Value) -> bool | None:
+    """Return whether two outcomes are equal, or None if a person could dispute it.
+
+    The same numbers as list and tensor, or as int and float, are disputed. The order of a dict's keys does not matter.
+    """
+    if not (a.is_asked and b.is_asked):
+        return None
+    if "error" in (a.kind, b.kind):
+        return False if a.kind != b.kind else (True if a.parts == b.parts else None)
+    if is_tensor(a) and is_tensor(b):
+        return _same_tensors(a, b)
+    if a.kind != b.kind:
+        alike = ({"int", "float", "bool"}, {"list", "tuple", "set", "shape"})
+        numbers = {a.kind.split()[0], b.kind.split()[0]}
+        return None if numbers <= alike[0] or {a.kind, b.kind} <= alike[1] else False
+    if a.kind == "dict":
+        by_key = [{said(pair.parts[0]): pair.parts[1] for pair in one.parts} for one in (a, b)]
+        return by_key[0].keys() == by_key[1].keys() and _all(same(by_key[0][k], by_key[1][k]) for k in by_key[0])
+    if a.kind in ("int", "float"):
+        return _close(a.parts[0], b.parts[0])
+    if a.parts and isinstance(a.parts[0], Value):
+        return len(a.parts) == len(b.parts) and _all(map(same, a.parts, b.parts))
+    return a.parts == b.parts and a.shape == b.shape
+
+
+def _same_tensors(a: Value, b: Value) -> bool | None:
+    if a.shape != b.shape:
+        return False
+    if len(a.parts) != math.prod(a.shape) or len(b.parts) != len(a.parts):
+        return None
+    found = _all(_close(float(x), float(y)) for x, y in zip(a.parts, b.parts, strict=True))
+    return found if a.kind == b.kind or found is False else None
+
+
+def _all(found: Iterable[bool | None]) -> bool | None:
+    """Return False if one is false, else None if one is open, else True."""
+    results = list(found)
+    return False if False in results else None if None in results else True
+
+
+def _close(a: float, b: float) -> bool | None:
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    if math.isinf(a) or math.isinf(b):
+        return a == b
+    distance = abs(a - b) / (1 + min(abs(a), abs(b)))
+    return True if distance <= EQUAL else False if distance >= DIFFERENT else None
+
+
+def form(value: Value) -> tuple[Any, ...]:
+    """Return what a value looks like apart from its numbers: kind, shape and nesting."""
+    if value.kind == "list":
+        return ("list", form(value.parts[0]) if value.parts else None)
+    if value.kind == "tuple":
+        return ("tuple", *map(form, value.parts))
+    return (value.kind, value.shape if is_tensor(value) else None)
+
+
+def said(value: Value) -> str:
+    """Return a value as text with at most three decimals, as short as Python would write it."""
+    kind, parts = value.kind, value.parts
+    if is_tensor(value):
+        return _said_tensor(value)
+    if kind == "shape":
+        return said_shape(value.shape)
+    if kind == "dict":
+        return "{" + ", ".join(f"{said(pair.parts[0])}: {said(pair.parts[1])}" for pair in parts) + "}"
+    if kind in ("list", "tuple", "set"):
+        inner = ", ".join(map(said, parts)) + ("," if kind == "tuple" and len(parts) == 1 else "")
+        return {"list": f"[{inner}]", "tuple": f"({inner})", "set": f"{{{inner}}}" if parts else "set()"}[kind]
+    if kind == "error":
+        return "It stops with an error."
+    if kind == "float":
+        number = _number(parts[0])
+        return number + "0" if number.endswith(".") else number
+    return str(parts[0]) if parts else kind
+
+
+def said_shape(shape: Sequence[int]) -> str:
+    """Return a shape as Python writes a tuple."""
+    return f"({shape[0]},)" if len(shape) == 1 else f"({', '.join(map(str, shape))})"
+
+
+def _said_tensor(value: Value) -> str:
+    if value.shape == (0,):
+        return "tensor([])"
+    if 0 in value.shape:
+        return f"tensor of shape {said_shape(value.shape)} without numbers"
+    if not value.parts:
+        return f"tensor of shape {said_shape(value.shape)}"
+    floating = value.kind == "float tensor"
+    rows = [_number(number) if floating else str(number) for number in value.parts]
+    for size in reversed(value.shape):
+        rows = [f"[{', '.join(rows[k : k + size])}]" for k in range(0, len(rows), size)]
+    return f"tensor({rows[0]})"
+
+
+def _number(number: float) -> str:
+    if not math.isfinite(number):
+        return str(number)
+    if abs(number) >= 1e6:
+        return f"{number:.0e}".replace("e+", "e")
+    rounded = round(number, 3) + 0.0
+    if rounded == int(rounded):
+        return f"{int(rounded)}."
+    return f"{rounded:g}" if abs(rounded) < 1000 else f"{rounded:.1f}"
+
+
+_LOGARITHMS = {round(k * math.log(2) / d, 3) for k in (1, 2, 3, -1, -2) for d in (1, 2, 4)}
+
+
+def is_easy(value: Value) -> bool:
+    """Return whether a person comes to this value without a calculator."""
+    if is_tensor(value):
+        if len(value.parts) != math.prod(value.shape) or len(value.parts) > 16:
+            return False
+        return all(map(_is_easy, value.parts))
+    if value.kind in ("list", "tuple", "set", "dict"):
+        return len(value.parts) <= 12 and all(map(is_easy, value.parts))
+    if value.kind == "pair":
+        return all(map(is_easy, value.parts))
+    return _is_easy(value.parts[0]) if value.kind in ("int", "float") else value.kind != "other"
+
+
+def _is_easy(number: float) -> bool:
+    if not math.isfinite(number) or round(number, 3) in _LOGARITHMS:
+        return True
+    if abs(number) > 20:
+        return abs(number) < 10_000 and abs(number - round(number)) < 1e-4
+    return any(abs(number * d - round(number * d)) < 2e-3 for d in (1, 2, 3, 4, 8, 10))

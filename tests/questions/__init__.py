@@ -1,0 +1,1 @@
+"""Questions about the code of an answer."""
