@@ -136,12 +136,10 @@ INGREDIENTS: dict[str, Any] = {
 
 
 class shuffled(set):  # type: ignore[type-arg]
-    """A set whose order is drawn anew for each seed, as Python draws that of strings for each process."""
+    """A set in the reverse order for every second seed, because Python draws the order of strings for each process."""
 
     def __iter__(self) -> Iterator[Any]:
-        rows = sorted(super().__iter__(), key=repr)
-        random.Random(_seed).shuffle(rows)
-        return iter(rows)
+        return iter(sorted(super().__iter__(), key=repr, reverse=_seed % 2 == 0))
 
     def pop(self) -> Any:
         """Remove and return the first one."""

@@ -62,15 +62,16 @@ def make_table(subject: Subject, run: Runner, rng: random.Random) -> Table:
     if not calls:
         raise Unaskable("no small input shows what it does")
     plain = [Run(subject.setup, subject.source, call) for call in calls]
-    others = [replace(one, seed=1) for one in plain]
+    others, third = ([replace(one, seed=seed) for one in plain] for seed in (1, 2))
     watched = [replace(one, is_watched=True) for one in (*plain, *others)]
-    ran = run([*plain, *others, *watched, *plain])
-    first, second, seen, seen_again, last = (ran[k * len(calls) : (k + 1) * len(calls)] for k in range(5))
+    ran = run([*plain, *others, *third, *watched, *plain])
+    first, second, other, seen, seen_again, last = (ran[k * len(calls) : (k + 1) * len(calls)] for k in range(6))
     can_raise = "raise " in subject.source
-    kept = [k for k in range(len(calls)) if _is_usable(first[k], second[k], can_raise)]
+    kept = [k for k in range(len(calls)) if _is_usable([first[k], second[k], other[k]], can_raise)]
     if not kept:
-        raise Unaskable(_why_none([*first, *second]))
-    if any(same(first[k].outcome, last[k].outcome) is not True for k in kept):
+        raise Unaskable(_why_none([*first, *second, *other]))
+    pairs = ((one.outcome, again.outcome) for one, again in zip(first, last, strict=True) if one.outcome.is_asked)
+    if any(same(one, again) is not True for one, again in pairs):
         raise Unaskable("it answers differently the second time, so a key would be a guess")
     is_watched = all(same(first[k].outcome, seen[k].outcome) is True for k in kept)
     events = [_settled(seen[k].events, seen_again[k].events) if is_watched else () for k in kept]
@@ -85,10 +86,10 @@ def make_table(subject: Subject, run: Runner, rng: random.Random) -> Table:
     )  # fmt: skip
 
 
-def _is_usable(first: Ran, second: Ran, can_raise: bool) -> bool:
-    outcome = first.outcome
-    is_wanted = outcome.kind != "error" or (can_raise and outcome.parts[1])
-    return bool(is_wanted) and same(outcome, second.outcome) is True
+def _is_usable(ran: Sequence[Ran], can_raise: bool) -> bool:
+    first, *others = (one.outcome for one in ran)
+    is_wanted = first.kind != "error" or (can_raise and first.parts[1])
+    return bool(is_wanted) and all(same(first, other) is True for other in others)
 
 
 def _why_none(ran: Sequence[Ran]) -> str:
