@@ -15,7 +15,7 @@ from course.exercise.runner import run
 from course.grading.execution.kernel_edition import assemble
 from course.hidden import exercises
 from course.judge import judge
-from course.notebook.keys import key as installed
+from course.notebook.find_key import key as installed
 from course.syllabus import OURS
 
 

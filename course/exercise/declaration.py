@@ -150,8 +150,8 @@ def exercise(
 ) -> Callable[[Callable[[Rng], Iterable[Case | _Mark]]], Exercise]:
     """Return a decorator that makes an `Exercise` of a function that yields cases, with the function's name.
 
-    `tolerance` is rtol = atol in float64. `shown` and `calls` are described at `Exercise`. Pass
-    `name` if a class already has the exercise's name.
+    `tolerance` is rtol = atol in float64. `shown` and `calls` are described at `Exercise`. Pass `name` if a class
+    already has the exercise's name.
 
     Raises:
         TypeError: `hints`, `forbidden` or `calls` is a single string, whose letters would become the items.

@@ -38,7 +38,7 @@ class NoKey(Exception):
 
 
 @dataclass(frozen=True)
-class Known:
+class KeyMisconception:
     """A misconception as stored in a key: its name, hint and convention, without code."""
 
     name: str
@@ -79,7 +79,7 @@ class Key:
     signature: tuple[str, ...]
     hints: tuple[str, ...]
     forbidden: tuple[str, ...]
-    misconceptions: tuple[Known, ...]
+    misconceptions: tuple[KeyMisconception, ...]
     cases: tuple[KeyCase, ...]
     calls: tuple[str, ...] = ()
 
@@ -284,7 +284,7 @@ def _mistaken(exercise: Exercise, case: Case) -> Wrong:
 
 
 def _declared(exercise: Exercise, cases: Iterable[KeyCase]) -> Key:
-    known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
+    known = tuple(KeyMisconception(m.name, m.hint, m.convention) for m in exercise.misconceptions)
     return Key(
         exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases), exercise.calls
     )
@@ -340,7 +340,7 @@ def _from_plain(values: dict[str, Any]) -> Key:
         tuple(values["signature"]),
         tuple(values["hints"]),
         tuple(values["forbidden"]),
-        tuple(Known(*known) for known in values["misconceptions"]),
+        tuple(KeyMisconception(*known) for known in values["misconceptions"]),
         tuple(_held(values["cases"], _recorded)),
         tuple(values["calls"]),
     )

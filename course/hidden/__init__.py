@@ -1,6 +1,6 @@
 """Hidden tests: a folder a topic, in it a module an exercise, which declares it, named as in the syllabus.
 
-The module of an instructor's own topic lies in their course's folder, `exercises/13_smoothing/hidden.py`.
+The module of an instructor's own topic lies in their course's folder, `exercises/20_smoothing/hidden.py`.
 """
 
 from __future__ import annotations

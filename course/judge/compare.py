@@ -19,8 +19,8 @@ from .compare_values import values_differ
 from .difference import Difference
 from .explain_error import difference_where_an_error_is_right, explain_change, explain_error, is_in_place
 
-GROWTH, ROOM = 16, 2**18
-"""An answer is examined up to GROWTH times the size of the reference's outputs plus ROOM numbers."""
+GROWTH, EXTRA = 16, 2**18
+"""An answer is examined up to GROWTH times the size of the reference's outputs plus EXTRA numbers."""
 
 
 def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
@@ -41,9 +41,9 @@ def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()
             return changed if changed and found.kind == "gradient" else found
     if changed:
         return changed
-    if outgrown(key_case, seen):
+    if is_too_large(key_case, seen):
         return Difference("shape", "far more numbers came back than a right answer has")
-    outputs = beside_expected(key_case, seen)
+    outputs = outputs_for_laws(key_case, seen)
     for use in case.laws:
         sentence = broken(use, outputs)
         if sentence:
@@ -53,19 +53,19 @@ def difference(key_case: KeyCase, seen: Recording, signature: Sequence[str] = ()
 
 def what_was_measured(key_case: KeyCase, seen: Recording) -> str:
     """Say what the laws of a public case measured and which bars they compare it with, or return an empty string."""
-    if not key_case.case.public or seen.raised is not None or outgrown(key_case, seen):
+    if not key_case.case.public or seen.raised is not None or is_too_large(key_case, seen):
         return ""
-    outputs = beside_expected(key_case, seen)
+    outputs = outputs_for_laws(key_case, seen)
     return " ".join(filter(None, (measured(use, outputs) for use in key_case.case.laws)))
 
 
-def outgrown(key_case: KeyCase, seen: Recording) -> bool:
+def is_too_large(key_case: KeyCase, seen: Recording) -> bool:
     """Return whether an answer is too large to examine. Some laws compare every number with every other.
 
     A tensor counts by its sizes, with 0 counted as 1, because a law may allocate a tensor of the same sizes.
     """
     extent = _extent(seen.outputs)
-    return extent > ROOM and extent > GROWTH * _extent(key_case.expected.outputs) + ROOM
+    return extent > EXTRA and extent > GROWTH * _extent(key_case.expected.outputs) + EXTRA
 
 
 def _extent(outputs: Outputs) -> int:
@@ -73,6 +73,6 @@ def _extent(outputs: Outputs) -> int:
     return sum(math.prod(max(size, 1) for size in shape) for shape in shapes)
 
 
-def beside_expected(key_case: KeyCase, seen: Recording) -> Outputs:
+def outputs_for_laws(key_case: KeyCase, seen: Recording) -> Outputs:
     """Return the outputs of `seen` as the laws expect them, with the reference's outputs added if a law needs those."""
     return {**seen.outputs, EXPECTED: key_case.expected.outputs} if key_case.is_relative else seen.outputs

@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from ..exercise.key import Key, KeyCase, Known
+from ..exercise.key import Key, KeyCase, KeyMisconception
 from ..exercise.laws import counts, examined
 from ..exercise.nested import leaves
 from ..exercise.recording import Recording
-from .compare import beside_expected, difference
+from .compare import difference, outputs_for_laws
 from .compare_values import values_differ
 
 SAME_FREQUENCIES = 0.08
@@ -35,11 +35,11 @@ class Diagnosis:
     `unconfirmed` means that the public cases alone show a misconception that a hidden case rules out.
     """
 
-    shown: tuple[Known, ...] = ()
+    shown: tuple[KeyMisconception, ...] = ()
     unconfirmed: bool = False
 
     @property
-    def known(self) -> Known | None:
+    def known(self) -> KeyMisconception | None:
         """Return the misconception that explains most cases."""
         return self.shown[0] if self.shown else None
 
@@ -90,7 +90,7 @@ def _is_ruled_out(key: Key, told: _Explanation, diagnosis: Diagnosis, seen: Mapp
     """Return whether the diagnosis lacks the hint of `told`, and a case passes that this misconception fails."""
     known = key.misconceptions[told.order]
     return _lacks(diagnosis, known.hint) and any(
-        tells_apart(key.cases[p], known.name) and not difference(key.cases[p], recording)
+        is_failed_by(key.cases[p], known.name) and not difference(key.cases[p], recording)
         for p, recording in seen.items()
     )
 
@@ -112,11 +112,11 @@ def _is_certain(key: Key, found: _Explanation, seen: Mapping[int, Recording]) ->
 
 def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanation]:
     """Yield the misconceptions that `seen` shows."""
-    wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
+    wavering = {p for p in seen if is_random(key.cases[p], seen[p])}
     failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
     unexplained = {p for p in failing if _is_pass_fail(key.cases[p])}
     for order, known in enumerate(key.misconceptions):
-        if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
+        if not all(is_failed_by(key.cases[p], known.name) for p in unexplained):
             continue
         if _mistaken_elsewhere(key, known.name, seen):
             continue
@@ -135,12 +135,12 @@ def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], waverin
     In up to half of the cases an error or NaN may replace the wrong value. A second mistake causes that, such as a
     division by zero where nothing was counted.
     """
-    telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
+    telling = [p for p in seen if p in wavering or is_failed_by(key.cases[p], name)]
     if all(seen[p].raised for p in telling) and not all(
         _same_error_message(key.cases[p], name, seen[p]) for p in telling
     ):
         return []
-    lost = {p for p in telling if _is_lost(key.cases[p], name, seen[p])}
+    lost = {p for p in telling if _is_masked(key.cases[p], name, seen[p])}
     return [p for p in telling if p not in lost] if 2 * len(lost) <= len(telling) else telling
 
 
@@ -158,7 +158,7 @@ def _is_pass_fail(key_case: KeyCase) -> bool:
     return not key_case.case.values or isinstance(key_case.expected.outputs.get("out"), bool)
 
 
-def _is_lost(key_case: KeyCase, name: str, seen: Recording) -> bool:
+def _is_masked(key_case: KeyCase, name: str, seen: Recording) -> bool:
     """Return whether a case ended in an error or NaN, although it asks for values and the misconception has some."""
     wrong = key_case.wrong(name)
     if not key_case.case.values or key_case.case.raises or wrong.raised is not None:
@@ -199,7 +199,7 @@ def _mistaken(key_case: KeyCase, recording: Recording) -> set[Any]:
     return {name for name, right in asked.items() if isinstance(right, bool) and said.get(name) is (not right)}
 
 
-def tells_apart(key_case: KeyCase, name: str) -> bool:
+def is_failed_by(key_case: KeyCase, name: str) -> bool:
     """Return whether a misconception fails a case. Asked for every wrong answer, so the result is cached."""
     told = _TOLD.setdefault(key_case, {})
     if name not in told:
@@ -207,10 +207,10 @@ def tells_apart(key_case: KeyCase, name: str) -> bool:
     return told[name]
 
 
-def wavers(key_case: KeyCase, seen: Recording) -> bool:
+def is_random(key_case: KeyCase, seen: Recording) -> bool:
     """Return whether repeated calls differ, which no misconception with deterministic answers explains."""
     laws = (use for use in key_case.case.laws if use.name == "repeats")
-    return any(examined(use, beside_expected(key_case, seen)) for use in laws)
+    return any(examined(use, outputs_for_laws(key_case, seen)) for use in laws)
 
 
 def shows(key_case: KeyCase, name: str, seen: Recording) -> bool:
@@ -226,7 +226,7 @@ def shows(key_case: KeyCase, name: str, seen: Recording) -> bool:
     if _broken_laws(key_case, wrong) != broken:
         return False
     gap = _frequency_gap(key_case, name, seen)
-    besides = any(counts(key_case.case.laws[index], beside_expected(key_case, seen)) is None for index, _ in broken)
+    besides = any(counts(key_case.case.laws[index], outputs_for_laws(key_case, seen)) is None for index, _ in broken)
     return gap is None or gap < SAME_FREQUENCIES or besides
 
 
@@ -267,7 +267,7 @@ def _broken_laws(key_case: KeyCase, recording: Recording) -> Sequence[tuple[int,
     A law that counts draws is listed only if no other law is broken. If all generated texts are the same, how often a
     token occurs is chance.
     """
-    outputs = beside_expected(key_case, recording)
+    outputs = outputs_for_laws(key_case, recording)
     found = [(use, examined(use, outputs)) for use in key_case.case.laws]
     broken = [(index, sentence is not None) for index, (_, sentence) in enumerate(found) if sentence != ""]
     return [entry for entry in broken if counts(found[entry[0]][0], outputs) is None] or broken

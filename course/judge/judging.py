@@ -11,7 +11,7 @@ from ..exercise.recording import Recording
 from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
-from .compare import difference, outgrown, what_was_measured
+from .compare import difference, is_too_large, what_was_measured
 from .describe import what_came
 from .diagnose import recognise
 from .difference import Difference
@@ -64,7 +64,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "", *, descri
         found.append(gap := difference(key_case, recording, key.signature))
         came = what_came(key_case, recording, gap) if describing else ("", "")
         beside.append((what_was_measured(key_case, recording), *came))
-        if not outgrown(key_case, recording):
+        if not is_too_large(key_case, recording):
             seen[position] = recording
     verdict = _decide(key, explained(key, found, seen), seen, fault, points)
     cases = tuple(

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..exercise import Exercise
-from ..exercise.key import Key, KeyCase, Known, Wrong
+from ..exercise.key import Key, KeyCase, KeyMisconception, Wrong
 from ..exercise.runner import run
 from ..source import is_stub, parsed
 from .diagnose import says_nothing
@@ -55,7 +55,9 @@ def knowing_prerequisite(key: Key, exercise: Exercise, prerequisite: Exercise, m
     for key_case in key.cases:
         wrong = cases[-1].wrong if cases and key_case.case.again else _wrong_too(key_case, answer)
         cases.append(replace(key_case, wrong=wrong))
-    return replace(key, cases=tuple(cases), misconceptions=(Known(CORRECT_OTHERWISE, ""), *key.misconceptions))
+    return replace(
+        key, cases=tuple(cases), misconceptions=(KeyMisconception(CORRECT_OTHERWISE, ""), *key.misconceptions)
+    )
 
 
 @cache

@@ -27,9 +27,9 @@ from ..source import is_stub
 from ..surroundings import keep_surroundings, variable
 from ..syllabus import Topic
 from .display import in_notebook, say, show
+from .find_key import called, key, meant, passed_over
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
-from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
 from .overwritten import watch_over_names
 from .time_limit import TimeIsUp, at_most

@@ -14,8 +14,8 @@ from ..surroundings import variable
 from .checking import last_checked
 from .choices import Asked, blocks, listing, show_buttons
 from .display import in_notebook, say, show
+from .find_key import called, key
 from .folder import folder_number, keep_questions, note, now, read_questions
-from .keys import called, key
 from .predictions import letter_of
 from .this_course import this_course
 

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 from ..judge.report import sentence
 from .display import show
+from .find_key import answer_key, called, key, passed_over
 from .folder import note, read_progress
-from .keys import answer_key, called, key, passed_over
 
 
 def hint(name: str) -> None:

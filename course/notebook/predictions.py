@@ -12,9 +12,9 @@ from ..judge.report import sentence
 from ..syllabus import Topic, Unknown, near
 from .choices import Asked, show_buttons
 from .display import in_notebook, show
+from .find_key import answer_key, passed_over
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
-from .keys import answer_key, passed_over
 from .standing import choice_in
 from .this_course import this_course
 

@@ -12,9 +12,9 @@ from ..judge.report import sentence
 from ..surroundings import variable
 from ..syllabus import Unknown
 from .display import in_notebook, plain, show
+from .find_key import answer_key, called
 from .folder import note, now, read_progress
 from .hide_traceback import hide_traceback
-from .keys import answer_key, called
 from .this_course import this_course
 
 LETTERS = "abcd"

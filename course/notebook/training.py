@@ -23,10 +23,10 @@ from .checkpoint import Unfit, load_into, read_record, save
 from .colab import keep
 from .curve import Curve
 from .display import in_notebook, say
+from .find_key import called
 from .folder import folder_number
 from .hide_traceback import hide_traceback
 from .ingredients import ingredients
-from .keys import called
 from .machine import device, seed
 from .provenance import code_of
 from .stopwatch import Stopwatch

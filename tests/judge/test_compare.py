@@ -14,7 +14,7 @@ from course.exercise.key import KeyCase
 from course.exercise.recording import Raised, Recording
 from course.exercise.script import build, call
 from course.exercise.values import Other
-from course.judge.compare import difference, outgrown
+from course.judge.compare import difference, is_too_large
 from course.judge.compare_values import agree, distance, values_differ
 
 
@@ -181,8 +181,8 @@ def test_a_whole_number_beyond_all_is_wrong_and_no_fault(number):
 def test_an_answer_far_larger_than_the_reference_is_not_examined():
     case = call("case", grad=False).laws_only().law("slices_differ", of="out")
     held = KeyCase(case, lambda: Recording({"out": X}), lambda name: Recording())
-    assert not outgrown(held, Recording({"out": torch.zeros(6, 100)}))
+    assert not is_too_large(held, Recording({"out": torch.zeros(6, 100)}))
     for large in (torch.zeros(10**6), torch.zeros(0, 10**6), [[torch.zeros(5 * 10**5)]], {"a": np.zeros(5 * 10**5)}):
-        assert outgrown(held, Recording({"out": large}))
+        assert is_too_large(held, Recording({"out": large}))
     found = difference(held, Recording({"out": torch.rand(10**6, 1)}))
     assert found.kind == "shape" and "far more numbers" in found.message

@@ -13,7 +13,7 @@ from course.exercise.key import key_of
 from course.exercise.settings import NOTES
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
-from course.notebook import keys
+from course.notebook import find_key
 from course.notebook.checking import CheckFailed
 from course.notebook.folder import read_progress
 from course.notebook.training import Record
@@ -129,7 +129,7 @@ def unusual():
 def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, monkeypatch, unusual, capsys):
     monkeypatch.undo()
     monkeypatch.chdir(here)
-    keys.cached_key.cache_clear()
+    find_key.cached_key.cache_clear()
     course.check(name, find(name).reference)
     assert f"✓ {name}" in capsys.readouterr().out
     assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")
@@ -147,7 +147,7 @@ def check_rope(here, monkeypatch, capsys) -> str:
     """What a check with a key that is made anew says."""
     monkeypatch.undo()
     monkeypatch.chdir(here)
-    keys.cached_key.cache_clear()
+    find_key.cached_key.cache_clear()
     course.check("rope", find("rope").reference)
     return capsys.readouterr().out
 

@@ -14,7 +14,7 @@ import pytest
 from course.exercise.prediction import LETTERS, Prediction, right, wrong
 from course.grading.execution.kernel_edition import assemble
 from course.hidden import predictions
-from course.notebook import keys
+from course.notebook import find_key
 from course.notebook.predictions import predict, remembered
 from course.notebook.progress import progress
 from course.syllabus import OURS, Topic, Unknown
@@ -124,9 +124,9 @@ def test_a_notebook_letters_the_choices_as_the_reply_does(monkeypatch: pytest.Mo
 
 
 def test_the_student_edition_has_the_predictions_of_all_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "KEYS", assemble("", OURS) / "course" / "keys")
+    monkeypatch.setattr(find_key, "KEYS", assemble("", OURS) / "course" / "keys")
     for topic in OURS:
-        assert tuple(keys.answer_key(topic.name).predictions.values()) == predictions(topic)
+        assert tuple(find_key.answer_key(topic.name).predictions.values()) == predictions(topic)
 
 
 @pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)

@@ -13,7 +13,7 @@ from course import rubric
 from course.course import Course
 from course.grading.execution.kernel_edition import assemble
 from course.hidden import question_criteria
-from course.notebook import keys, rubrics
+from course.notebook import find_key, rubrics
 from course.outline import QUESTIONS, Outline
 from course.syllabus import OURS, Topic, Unknown
 from tests.original import find_topic
@@ -136,10 +136,10 @@ def test_each_notebook_asks_below_the_answer_and_says_at_its_end_what_one_can(to
 def test_the_student_edition_has_the_criteria_of_all_questions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(keys, "KEYS", assemble("", OURS) / "course" / "keys")
+    monkeypatch.setattr(find_key, "KEYS", assemble("", OURS) / "course" / "keys")
     monkeypatch.setattr(rubrics, "find_spec", lambda module: None)
     for topic in OURS:
-        held = keys.answer_key(topic.name).question_criteria
+        held = find_key.answer_key(topic.name).question_criteria
         assert held == question_criteria(topic)
         for name, (first, *_) in held.items():
             rubric(name)

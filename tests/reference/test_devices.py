@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from course.exercise.runner import run
 from course.hidden import exercises
 from course.judge import judge
-from course.notebook.keys import key
+from course.notebook.find_key import key
 from course.syllabus import OURS
 
 EXERCISES = [exercise for topic in OURS for exercise in exercises(topic) if not exercise.name.endswith("_task")]

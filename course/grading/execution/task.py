@@ -158,8 +158,8 @@ class Outcome:
     wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
     forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` has the source of
-    each judged model's weights, by training task (see `weight_origin.py`), and `unfinished` a sentence for each task
-    whose training a time limit ended. `worker` is the host and the process that executed the task.
+    each judged model's weights (an `Origin` in `examination.py`), by training task, and `unfinished` a sentence for
+    each task whose training a time limit ended. `worker` is the host and the process that executed the task.
     """
 
     notebook: bytes

@@ -49,14 +49,14 @@ ATTEMPTS = 3
 PAUSES = (0.1, 1.0, 5.0)
 """Seconds before each retry of starting workers, because a fork server that was killed takes a while to end."""
 
-ROOM = 2**30
+MEMORY_PER_WORKER = 2**30
 """Bytes of memory reserved for each worker: the peak of the course's largest solved notebook."""
 
 
 def most_workers() -> int:
-    """Return the default number of workers: one for each core, or fewer if memory is short of `ROOM` for each."""
+    """Return the default number of workers: one for each core, or fewer if memory is short."""
     cores, memory = cores_at_hand(), memory_at_hand()
-    return max(1, min(cores, int(memory / ROOM))) if memory else cores
+    return max(1, min(cores, int(memory / MEMORY_PER_WORKER))) if memory else cores
 
 
 class WorkerPool(Protocol):

@@ -1,4 +1,4 @@
-"""Export grades, feedback and graders for other platforms: `course export csv|canvas|moodle|gradescope TOPIC...`."""
+"""Export grades and feedback for other platforms: `course export csv|canvas|moodle TOPIC...`."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ FIRST_CELLS = {
     "course.judge.verdict",
     *("course.notebook", "course.notebook.colab", "course.notebook.predictions"),
     *("course.notebook.checking", "course.notebook.checkpoint", "course.notebook.course_map", "course.notebook.curve"),
-    *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
+    *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.find_key"),
     *("course.notebook.ingredients", "course.notebook.machine", "course.notebook.missing_names"),
     *("course.notebook.overwritten", "course.notebook.progress", "course.notebook.time_limit"),
     *(
