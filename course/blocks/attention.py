@@ -24,8 +24,7 @@ class MultiHeadAttention(nn.Module):
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.n_heads = n_heads
-        for name in ("W_q", "W_k", "W_v", "W_o"):
-            self.add_module(name, nn.Linear(d_model, d_model, bias=bias))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=bias) for _ in range(4))
 
     def forward(
         self,

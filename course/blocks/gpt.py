@@ -21,10 +21,10 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.heads, self.groups = n_heads, n_groups
         narrow = d_model // n_heads * n_groups
-        widths = {"W_q": (d_model, d_model), "W_k": (d_model, narrow), "W_v": (d_model, narrow)}
-        widths |= {"W_o": (d_model, d_model), "W_gate": (d_model, d_ff), "W_up": (d_model, d_ff)}
-        for name, (come, go) in {**widths, "W_down": (d_ff, d_model)}.items():
-            self.add_module(name, nn.Linear(come, go, bias=False))
+        widths = (d_model, narrow, narrow, d_model, d_ff, d_ff)
+        layers = (nn.Linear(d_model, width, bias=False) for width in widths)
+        self.W_q, self.W_k, self.W_v, self.W_o, self.W_gate, self.W_up = layers
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
         self.norm1, self.norm2 = (nn.RMSNorm(d_model, 1e-6) for _ in range(2))
 
     def forward(self, x: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:

@@ -20,7 +20,7 @@ class ElmanClassifier(nn.Module):
         super().__init__()
         self.tokens = vocab_size
         self.rnn = nn.RNN(vocab_size, hidden, nonlinearity="relu", batch_first=True)
-        nn.init.normal_(self.rnn.weight_ih_l0)
+        nn.init.normal_(self.rnn.get_parameter("weight_ih_l0"))
         self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ class OneGate(nn.Module):
         h = end = xs.new_zeros(len(ids), self.hidden)
         for t, x in enumerate(xs.unbind(dim=1)):
             h = self.cell(x, h, *self.weights)
-            end = torch.where((t == lengths - 1)[:, None], h, end)
+            end = torch.where((lengths - 1 == t)[:, None], h, end)
         return self.readout(end)
 
 

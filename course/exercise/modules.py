@@ -30,7 +30,7 @@ def linear(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
 @maker
 def embedding(weight: Tensor) -> nn.Embedding:
     """Make an embedding table (V, D)."""
-    return _with(nn.Embedding(*weight.shape, dtype=weight.dtype), weight=weight)
+    return _with(nn.Embedding(weight.shape[0], weight.shape[1], dtype=weight.dtype), weight=weight)
 
 
 @maker
@@ -100,7 +100,7 @@ def _of_kind(kind: Any, base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: fl
         return None
     factors = {"A": A, "B": B}
     try:
-        layer = kind(base, r, alpha)
+        layer: Any = kind(base, r, alpha)
         names = {name for name, _ in layer.named_parameters()}
         sizes = {name: getattr(layer, name).shape for name in factors}
         if names != {*factors, *(f"base.{name}" for name, _ in base.named_parameters())}:

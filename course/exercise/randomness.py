@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-_SEEDERS = (random.seed, np.random.seed, torch.random.default_generator.manual_seed)
+_SEEDERS = (random.seed, np.random.seed, torch.default_generator.manual_seed)
 """The original functions. A notebook may replace one by mistake with `np.random.seed = 42`."""
 
 _kept = threading.local()

@@ -220,13 +220,13 @@ class _Run:
         results = [value for value in _tensors(self.kept[of]) if value.requires_grad]
         if wrt == "parameters":
             named = self._parameters(step)
-            leaves = [parameter for parameter in named.values() if parameter.requires_grad]
+            leaves: list[Tensor] = [parameter for parameter in named.values() if parameter.requires_grad]
         else:
             named, leaves = {}, self.leaves.get(of, [])
         if not results or not leaves:
             return None
-        total = sum((value * _projection(value, i)).sum() for i, value in enumerate(results))
-        gradients = torch.autograd.grad(total, leaves, allow_unused=True)
+        totals = [(value * _projection(value, i)).sum() for i, value in enumerate(results)]
+        gradients = torch.autograd.grad(totals, leaves, allow_unused=True)
         if not named:
             return list(gradients)
         found = iter(gradients)  # a frozen parameter has no gradient but None

@@ -164,7 +164,7 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
             yield from _placed(*pair, f"{place or 'in '}{part} {index + 1} of {len(right)}, ")
     elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
         if _is_keyed(right) and _is_keyed(answer):
-            yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
+            yield place, _of_numbers(list(right.values())), _of_numbers([answer[key] for key in right])
             return
         for name, value in right.items():
             yield from _placed(value, answer[name], f"{place}at {name!r:.60}, ")

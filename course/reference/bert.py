@@ -213,8 +213,8 @@ def nf4_levels(device: torch.device | None = None) -> Tensor:
     They are quantiles of the normal distribution, eight above 0 and seven below, divided by the largest.
     """
     offset = (1 - 1 / 30 + 1 - 1 / 32) / 2
-    like = {"dtype": torch.float64, "device": device}
-    above, below = (torch.special.ndtri(torch.linspace(offset, 0.5, n, **like)[:-1]) for n in (9, 8))
+    shares = (torch.linspace(offset, 0.5, n, dtype=torch.float64, device=device)[:-1] for n in (9, 8))
+    above, below = map(torch.special.ndtri, shares)
     levels = torch.cat([-below, torch.zeros_like(above[:1]), above.flip(0)])
     return (levels / levels.max()).float()
 
@@ -255,6 +255,11 @@ class QLoRALinear(nn.Module):
     Raises:
         ValueError: the rank is below one.
     """
+
+    levels: Tensor
+    codes: Tensor
+    scales: Tensor
+    bias: Tensor | None
 
     def __init__(self, base: nn.Linear, r: int, alpha: float, block: int = 64) -> None:
         super().__init__()

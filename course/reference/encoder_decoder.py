@@ -133,6 +133,8 @@ class Transformer(nn.Module):
         ValueError: another `norm`, heads that do not divide the width, or an odd width, which has no sinusoidal table.
     """
 
+    positions: Tensor
+
     def __init__(
         self,
         src_vocab: int,

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -125,7 +126,7 @@ def mlm_corrupt(
     """
     if special.shape != ids.shape:
         raise ValueError(f"ids {tuple(ids.shape)} and special {tuple(special.shape)} must have one shape")
-    like = {"generator": generator, "device": generator.device}
+    like: dict[str, Any] = {"generator": generator, "device": generator.device}
     chosen = (torch.rand(ids.shape, **like).to(ids.device) < p) & ~special
     fate = torch.rand(ids.shape, **like).to(ids.device)  # one coin for the three fates: their shares add up
     words = torch.randint(vocab_size, ids.shape, **like).to(ids.device)

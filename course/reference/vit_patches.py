@@ -20,6 +20,7 @@ other resolutions; Y. Gong, Y.-A. Chung, J. Glass, "AST: Audio Spectrogram Trans
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -161,6 +162,7 @@ class ViT(nn.Module):
     def attention_maps(self, images: Tensor) -> Tensor:
         """Attention weights of each layer: (n_layers, B, h, N + 1, N + 1), with the [CLS] token at position 0."""
         z, maps = self.tokens(images), []
+        layer: Any  # an EncoderLayer, but the type of an nn.ModuleList does not say so
         for layer in self.layers:
             y = layer.norm1(z)
             maps.append(layer.self_attention(y, y)[1].detach())  # to look at, not to learn from

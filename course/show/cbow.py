@@ -225,7 +225,8 @@ def _name_classes(axes: Axes, places: Tensor) -> None:
     ends = (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
     taken: list[tuple[float, float, float, float]] = []
     for name, place, colour in islands:
-        (x, y), width = axes.transData.transform(place.tolist()) * inch, 5.2 * len(name)
+        anchor = tuple(place.tolist())
+        (x, y), width = axes.transData.transform(anchor) * inch, 5.2 * len(name)
         ways = [way for way in _label_candidates(width) if ends[0] <= x + way[0] and x + way[0] + width <= ends[1]] or [
             (0.0, 9.0)
         ]
@@ -233,7 +234,7 @@ def _name_classes(axes: Axes, places: Tensor) -> None:
         hidden = [_covered(box, points, taken) for box in boxes]
         free = hidden.index(min(hidden))
         taken.append(boxes[free])
-        named = axes.annotate(name, place.tolist(), ways[free], textcoords="offset points", color=colour, fontsize=8)
+        named = axes.annotate(name, anchor, ways[free], textcoords="offset points", color=colour, fontsize=8)
         named.set_in_layout(False)
 
 

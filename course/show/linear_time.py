@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..data import copying
 from . import live
@@ -112,7 +112,7 @@ def _by_kind(tokens: Tensor, steps: Tensor) -> dict[str, float]:
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 
-def watch_the_state(model: nn.Module, scan: Callable[..., Tensor]) -> VBox:
+def watch_the_state(model: Any, scan: Callable[..., Tensor]) -> VBox:
     """The widget: a text that you type, the step of each token, and the state that `scan` leaves at each position.
 
     `model` is the notebook's: it has `embed` and a `layer` with `steps`, `log_rate` and `W_B`.
@@ -155,12 +155,12 @@ def _read(typed: str, noise: int) -> Tensor:
     return torch.tensor([*ids[:LONGEST], *askers])
 
 
-def _inside(model: nn.Module, scan: Callable[..., Tensor], ids: Tensor, n: int) -> tuple[Tensor, Tensor]:
+def _inside(model: Any, scan: Callable[..., Tensor], ids: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """The mean step of each place (T,), and number n of every channel's state at each place (D, T).
 
     A scan that reads with C = 1 for one number of the state, and with 0 for the others, gives that number.
     """
-    layer: Any = model.layer
+    layer = model.layer
     x = model.embed(ids[None])
     delta, A, B = layer.steps(x), -layer.log_rate.exp(), layer.W_B(x)
     alone = torch.zeros_like(B)

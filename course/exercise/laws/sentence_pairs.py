@@ -81,7 +81,7 @@ def label_counts(outputs: Outputs, of: str = "out", group: int = 1, **_: Any) ->
 @law_with(label_counts, relative=True)
 def labels_are_tossed(outputs: Outputs, of: str = "out", group: int = 5, because: str = "") -> str:
     """Require each label to be 1 with probability one half, independently of the others in its `group`."""
-    shares = torch.distributions.Binomial(group, 0.5).log_prob(torch.arange(group + 1.0)).exp()
+    shares = torch.distributions.Binomial(group, torch.tensor(0.5)).log_prob(torch.arange(group + 1.0)).exp()
     return unlike(outputs, lambda found: label_counts(found, of, group), shares, because)
 
 

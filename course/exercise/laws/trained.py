@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from .registry import EXPECTED, Outputs, Unreadable, law, law_with
 
 
 def _accuracy(outputs: Outputs, targets: Tensor | list[Tensor], of: str | list[str] = "out", **_: Any) -> float:
-    asked = [(of, targets)] if isinstance(of, str) else zip(of, targets, strict=True)
+    asked: Iterable[tuple[str, Any]] = [(of, targets)] if isinstance(of, str) else zip(of, targets, strict=True)
     shares = [_share_right(_scores(outputs[name], right), right) for name, right in asked]
     return sum(shares) / len(shares)
 

@@ -16,7 +16,8 @@ Tables = tuple[Tensor, Tensor, Tensor]
 def tables(rng: Rng, states: int, symbols: int, dtype: torch.dtype = torch.float64) -> Tables:
     """Logarithms of a start (S,), a chain (S, S) and its emissions (S, V); nothing is impossible."""
     start, chain, emissions = (rng.normal(*shape) for shape in ((states,), (states, states), (states, symbols)))
-    return tuple(table.log_softmax(-1).to(dtype) for table in (start, 1.5 * chain, 1.5 * emissions))
+    start, chain, emissions = (table.log_softmax(-1).to(dtype) for table in (start, 1.5 * chain, 1.5 * emissions))
+    return start, chain, emissions
 
 
 def tables_and_texts(
@@ -40,7 +41,8 @@ def sparse(rng: Rng, states: int, symbols: int) -> Tables:
     emits[:, 0] = i == 0
     started = i < states - 1
     kept = ((start, started), (chain, near), (emissions, emits))
-    return tuple(table.masked_fill(~may, -math.inf).log_softmax(-1) for table, may in kept)
+    start, chain, emissions = (table.masked_fill(~may, -math.inf).log_softmax(-1) for table, may in kept)
+    return start, chain, emissions
 
 
 def emitted_by(found: Tables, rng: Rng, texts: int, length: int) -> Tensor:
