@@ -806,7 +806,7 @@ else:
 #
 # So people give more bits to what breaks first. The makers of this file did so, too, with eight bits for the table.
 #
-# ### Two minutes of QLoRA
+# ### A minute of QLoRA
 #
 # Can you teach this model a manner while its weights have four bits? Here are twelve easy questions, and a ship's captain answers each in one sentence. First hear how the model itself answers five others. With `system=""`, the system's turn in front of the question is empty.
 
@@ -886,7 +886,7 @@ else:
     print(language_model.seen("16_packed"))
 
 # %% [markdown]
-# In 32 bits the matrices took 425 MB. Now train, for 24 steps of two questions each. It takes a minute or two on one core.
+# In 32 bits the matrices took 425 MB. Now train, for 24 steps of two questions each. It takes about a minute on one core.
 
 # %%
 if real:
@@ -929,7 +929,7 @@ else:
     print(language_model.seen("16_after"))
 
 # %% [markdown]
-# The manner is there, on questions that it never heard (one answer lacks its sailor), after less than a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
+# The manner is there, on questions that it never heard (one answer lacks its sailor), after about a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
 
 # %% [markdown]
 # ## What you built

@@ -652,14 +652,14 @@ real = data.load_language_model()
 # %%
 @torch.no_grad()
 def written(ids, n=40, to_the_end=True):
-    """What `chatbot` writes after ids (1, T), always with the likeliest token."""
+    """What `chatbot` writes after ids (1, T), always with the likeliest token, or … if cut off."""
     said, cache = [], None
     with blocks.rope_base(real.base):
         while len(said) < n and not (to_the_end and real.end in said):
             logits, cache = chatbot(ids, cache)
             ids = logits[:, -1:].argmax(-1)
             said.append(ids.item())
-    return real.decode(said)
+    return real.decode(said) + ("" if said[-1] == real.end else " …")
 
 
 if real:
