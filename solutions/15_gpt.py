@@ -803,7 +803,7 @@ class Assistant(GPT):
 
 def ask(question, n=40, number=0, **how):
     if not real:
-        return "The weights are missing. data.load_language_model(download=True) downloads them."
+        return "There are no weights here. data.load_language_model(download=True) downloads them."
     generator = torch.Generator().manual_seed(number)
     return real.answer(generate_text(assistant, real.chat(question), n, generator, **how))
 

@@ -837,7 +837,7 @@ NEW = (
 # %%
 @torch.no_grad()
 def answer(question, n=30):
-    """The answer of `chatbot`, always with the likeliest token. After n tokens it breaks off (…)."""
+    """The answer of `chatbot`, always with the likeliest token, or … if cut off after n."""
     read, cache, said = real.chat(question, system=""), None, []
     with blocks.rope_base(real.base):
         while len(said) < n and real.end not in said:
