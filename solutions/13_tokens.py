@@ -631,6 +631,9 @@ rubric("tokens_question")
 # [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model that Hugging Face trained on 2 trillion tokens. Its tokeniser is a list of merges, as yours is, but there are 48,900 of them. **Does your `bpe_encode` cut a text as that model does?**
 #
 # The file is not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+#
+# <!-- needs: 15_gpt, 16_bert, 18_assistant -->
+# Topics 15, 16 and 18 end with the same model and use the same file.
 
 # %%
 real = data.load_language_model()

@@ -769,7 +769,7 @@ if real:
 show.bert.nats_by_bits(yours or ours, unrounded=3.238, guessing=math.log(49152))
 
 # %% [markdown]
-# Four bits cost 0.21 nats a token with the normal levels, and 0.49 with the even ones. At three bits the loss rises by 1.3 and by 2.2 nats. At two bits both models are *worse than one that knows nothing*, because they are sure of the wrong tokens. There, NF4's recipe loses even to the plain −1, 0 and 1. It has one level below 0 and two above, so it pushes all weights to one side.
+# Four bits cost 0.21 nats a token with the normal levels, and 0.48 with the even ones. At three bits the loss rises by 1.3 and by 2.2 nats. At two bits both models are *worse than one that knows nothing*, because they are sure of the wrong tokens. There, NF4's recipe loses even to the plain −1, 0 and 1. It has one level below 0 and two above, so it pushes all weights to one side.
 #
 # Is that a victory for the normal levels? Not quite, because these matrices had been rounded to even levels before. The table of words came with eight bits, so its first rounding was much finer. We rounded it alone to four bits. It cost 0.25 nats with the normal levels and 0.24 with the even ones, so there is no difference.
 #
@@ -806,9 +806,9 @@ else:
 #
 # So people give more bits to what breaks first. The makers of this file did so, too, with eight bits for the table.
 #
-# ### Two minutes of QLoRA
+# ### A minute of QLoRA
 #
-# Can you teach this model a manner while its weights have four bits? Here are twelve easy questions, and a ship's captain answers each in one sentence. First hear how the model itself answers five others.
+# Can you teach this model a manner while its weights have four bits? Here are twelve easy questions, and a ship's captain answers each in one sentence. First hear how the model itself answers five others. With `system=""`, the system's turn in front of the question is empty.
 
 # %%
 LESSONS = (
@@ -837,14 +837,14 @@ NEW = (
 # %%
 @torch.no_grad()
 def answer(question, n=30):
-    """The answer of `chatbot`, always with the likeliest token, and at most n of them."""
+    """The answer of `chatbot`, always with the likeliest token, or … if cut off after n."""
     read, cache, said = real.chat(question, system=""), None, []
     with blocks.rope_base(real.base):
         while len(said) < n and real.end not in said:
             logits, cache = chatbot(read, cache)
             read = logits[:, -1:].argmax(-1)
             said.append(read.item())
-    return real.decode(said).removesuffix("<|im_end|>")
+    return real.answer(torch.tensor([said]))
 
 
 def change_matrices(change):
@@ -886,7 +886,7 @@ else:
     print(language_model.seen("16_packed"))
 
 # %% [markdown]
-# In 32 bits the matrices took 425 MB. Now train, for 24 steps of two questions each. It takes a minute or two on one core.
+# In 32 bits the matrices took 425 MB. Now train, for 24 steps of two questions each. It takes about a minute on one core.
 
 # %%
 if real:
@@ -929,7 +929,7 @@ else:
     print(language_model.seen("16_after"))
 
 # %% [markdown]
-# The manner is there, on questions that it never heard (one answer lacks its sailor), after less than a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
+# The manner is there, on questions that it never heard (one answer lacks its sailor), after about a minute of one core's work on 1.2 million numbers. So is the price. A dog now has eight legs, because a spider had eight in the lessons, and the sky is blue because of sailors. Twelve lessons teach how to sound. They also overwrite some of what the model knew. To try other lessons, begin again at the cell that calls `real.fill`.
 
 # %% [markdown]
 # ## What you built

