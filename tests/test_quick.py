@@ -13,7 +13,7 @@ from tests.quick import tests_of as paths_of
     [
         ("course/judge/compare.py", ["tests/judge"], []),
         ("course/grading/export/canvas.py", ["tests/grading/export"], []),
-        ("course/grading/execution/kernel_edition.py", ["tests/grading/execution/test_kernel_edition.py"], []),
+        ("course/grading/execution/kernel_edition.py", ["tests/grading/execution"], []),
         ("course/source.py", ["tests/test_source.py"], []),
         ("course/hidden/rnn/rnn_cell.py", [], ["rnn_cell"]),
         ("tests/hidden/mutants/rnn/bptt.py", [], ["bptt"]),

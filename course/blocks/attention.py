@@ -24,7 +24,8 @@ class MultiHeadAttention(nn.Module):
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.n_heads = n_heads
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=bias) for _ in range(4))
+        projections = [nn.Linear(d_model, d_model, bias=bias) for _ in range(4)]
+        self.W_q, self.W_k, self.W_v, self.W_o = projections
 
     def forward(
         self,

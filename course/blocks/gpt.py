@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from .positions import rope
 
-Pair = tuple[Tensor, Tensor]
+KeysValues = tuple[Tensor, Tensor]
 """Keys and values of all tokens so far, (B, g, S, d) each."""
 
 
@@ -22,12 +22,11 @@ class DecoderLayer(nn.Module):
         self.heads, self.groups = n_heads, n_groups
         narrow = d_model // n_heads * n_groups
         widths = (d_model, narrow, narrow, d_model, d_ff, d_ff)
-        layers = (nn.Linear(d_model, width, bias=False) for width in widths)
-        self.W_q, self.W_k, self.W_v, self.W_o, self.W_gate, self.W_up = layers
-        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+        layers = [*(nn.Linear(d_model, width, bias=False) for width in widths), nn.Linear(d_ff, d_model, bias=False)]
+        self.W_q, self.W_k, self.W_v, self.W_o, self.W_gate, self.W_up, self.W_down = layers
         self.norm1, self.norm2 = (nn.RMSNorm(d_model, 1e-6) for _ in range(2))
 
-    def forward(self, x: Tensor, past: Pair | None) -> tuple[Tensor, Pair]:
+    def forward(self, x: Tensor, past: KeysValues | None) -> tuple[Tensor, KeysValues]:
         """Return the tokens after this layer, and keys and values (B, g, S, d) of all tokens so far."""
         y = self.norm1(x)
         old = 0 if past is None else past[0].shape[2]
@@ -72,9 +71,9 @@ class GPT(nn.Module):
         found: Tensor = self.words(ids)
         return found
 
-    def forward(self, ids: Tensor, cache: list[Pair] | None = None) -> tuple[Tensor, list[Pair]]:
+    def forward(self, ids: Tensor, cache: list[KeysValues] | None = None) -> tuple[Tensor, list[KeysValues]]:
         """Return logits and a new cache for tokens (B, T), or vectors (B, T, D), that follow those in the cache."""
-        x, kept = (ids if ids.dim() == 3 else self.embed(ids)), list[Pair]()
+        x, kept = (ids if ids.dim() == 3 else self.embed(ids)), list[KeysValues]()
         for number, layer in enumerate(self.layers):
             x, read = layer(x, cache[number] if cache else None)
             kept.append(read)

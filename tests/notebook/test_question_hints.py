@@ -9,7 +9,7 @@ import pytest
 from course import hint
 from course.grading.execution.kernel_edition import assemble
 from course.hidden import question_hints
-from course.notebook import hints, keys
+from course.notebook import find_key, hints
 from course.syllabus import OURS
 from tests.original import find_topic
 
@@ -31,10 +31,10 @@ def test_a_question_has_hints_that_climb_and_begin_again(capsys: pytest.CaptureF
 def test_the_student_edition_has_the_hints_of_all_questions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(keys, "KEYS", assemble("", OURS) / "course" / "keys")
+    monkeypatch.setattr(find_key, "KEYS", assemble("", OURS) / "course" / "keys")
     monkeypatch.setattr(hints, "find_spec", lambda module: None)
     for topic in OURS:
-        held = keys.answer_key(topic.name).question_hints
+        held = find_key.answer_key(topic.name).question_hints
         assert held == question_hints(topic)
         for name, (first, *_) in held.items():
             hint(name)

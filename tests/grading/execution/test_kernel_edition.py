@@ -240,7 +240,7 @@ FIRST_CELLS = {
         "course.judge.report",
     ),
     "course.judge.verdict",
-    *("course.notebook", "course.notebook.colab", "course.notebook.predictions"),
+    *("course.notebook", "course.notebook.choices", "course.notebook.colab", "course.notebook.predictions"),
     *("course.notebook.checking", "course.notebook.checkpoint", "course.notebook.course_map", "course.notebook.curve"),
     *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.find_key"),
     *("course.notebook.ingredients", "course.notebook.machine", "course.notebook.missing_names"),
@@ -327,8 +327,12 @@ def test_what_it_cannot_do_it_says_in_a_sentence(
 DICTIONARY = (
     *("data/wordnet/model_card.md", "data/wordnet/merges.safetensors", "data/wordnet/weights.safetensors"),
     *("data/chat/model_card.md", "data/chat/adapter.safetensors"),
+    "data/language_model/model_card.md",
 )
 """The published GPT and its adapter: their cards, which hold WordNet's notice, go wherever the weights go."""
+
+SEEN = "data/language_model/seen/"
+"""What we saw of the real language model, as text for those who do not have its weights."""
 
 
 def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
@@ -339,10 +343,12 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     assert tops == {
         *("__init__.py", "__main__.py", "cli.py", "course.py", "edition.py", "files.py", "outline.py", "source.py"),
         *("problem.py", "syllabus.py", "surroundings.py", "study_paths.py"),
-        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks", "show", "py.typed"),
+        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks"),
+        *("questions", "show", "py.typed"),
     }
     code = [name for name in names if not name.startswith(("keys/", "notebooks/"))]
-    assert all(name.endswith((".py", ".safetensors", "py.typed")) or name in DICTIONARY for name in code), code
+    expected = (name.endswith((".py", ".safetensors", "py.typed")) or name in DICTIONARY for name in code)
+    assert all(seen or name.startswith(SEEN) for name, seen in zip(code, expected, strict=True)), code
     assert {*DICTIONARY} < {*code}
     assert sum(zipfile.ZipFile(wheel).getinfo(f"course/{name}").file_size for name in code) < 5 * 2**20
 
