@@ -89,10 +89,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Draft:
-    """A question that is not confirmed yet, its claims, and what counts in the choice of questions."""
+    """A question that is not confirmed yet, its claims, and what counts in the choice of questions.
+
+    `asked` is the claim that answers it, and `changed` are the changed sources that it is about.
+    """
 
     question: Question
     claims: tuple[Claim, ...]
     score: float
     line: int
     call: str
+    asked: Claim
+    changed: frozenset[str]

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..drafting import drafted
-from ..outcomes import said
+from ..outcomes import form, said
 from ..question import Draft
 from ..table import Table, is_algebra
-from ..wording import code, shown_call
+from ..wording import code, shown_call, tokens
 from ..wrong_choices import Site, Wrong, distinct, is_choice, options
 
 
@@ -22,11 +22,14 @@ def sites(table: Table, rng: random.Random) -> Iterator[Site]:
         copies = [change for change in range(len(table.changes)) if not is_algebra(table.changes[change])]
         rng.shuffle(copies)
         wrong = distinct(right, (Wrong(table.outcome(copy, call), (table.changes[copy],)) for copy in copies))
-        if len(wrong) < 3:  # too little can be changed, so results of other calls serve
-            others = [k for k, value in enumerate(table.right) if k != call and value.kind == right.kind]
-            others = [k for k in others if "\n" not in table.calls[k]]
+        if len(wrong) == 2:  # too little can be changed, so a result of another call serves that this one could give
+            given = tokens(text) | tokens(said(right))
+            others = [
+                k for k, value in enumerate(table.right) if form(value) == form(right) and "\n" not in table.calls[k]
+            ]
+            others = [k for k in others if tokens(said(table.right[k])) <= given]
             returned = (Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in others)
-            wrong = distinct(right, [*wrong, *returned])
+            wrong = distinct(right, [*wrong, *returned])[:3]
         special = 0.5 if right.kind == "error" or "nan" in said(right) else 0.0
         yield Site(call, None, right, wrong, 0, special - (said(right) in text))
 
