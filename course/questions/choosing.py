@@ -74,13 +74,16 @@ def _best(left: list[Draft], taken: list[Draft], number: int) -> list[Draft]:
         first = max(
             rest,
             key=lambda draft: (
+                draft.score > 0,
                 draft.score
                 - 1.2 * kinds[draft.question.kind]
                 - 0.4 * lines[draft.line]
                 - 0.8 * calls[draft.call]
-                - AGAIN_CHANGED * any(_is_about_like(draft, other) for other in (*taken, *best))
+                - AGAIN_CHANGED * any(_is_about_like(draft, other) for other in (*taken, *best)),
             ),
         )
+        if first.score < 0 and len(taken) + len(best) >= FEWEST:
+            break
         best.append(first)
         kinds[first.question.kind] += 1
         lines[first.line] += 1

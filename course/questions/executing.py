@@ -87,7 +87,7 @@ def numbers(*shape: int) -> Tensor:
 
 
 def gen(seed: int) -> torch.Generator:
-    """Return a generator that draws others in each run."""
+    """Return a generator of random numbers, which are others in each run."""
     return torch.Generator().manual_seed(seed + 104729 * _seed)
 
 

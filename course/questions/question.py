@@ -10,6 +10,9 @@ from .executing import Run
 from .outcomes import Value, is_tensor
 from .watching import Event
 
+LAST_RESORT = 9.0
+"""What a draft's score loses if it is asked only where there is too little else. Its score is below 0 then."""
+
 
 @dataclass(frozen=True)
 class Choice:

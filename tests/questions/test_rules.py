@@ -24,13 +24,12 @@ from tests.questions.made_up import COUNT, COUNT_CALLS, SOFTMAX, SOFTMAX_CALLS, 
 
 
 def drafted(source: str, calls: tuple[str, ...], seeds: int = 3) -> Iterator[Question]:
-    """Everything that could be asked about a made-up answer."""
+    """Everything that could be asked about a made-up answer, without what is asked as a last resort."""
     run, setup = Apart(90), "import math\nimport torch\nfrom collections import Counter"
     for seed in range(seeds):
         rng = random.Random(seed)
-        yield from (
-            draft.question for draft in all_drafts(make_table(made(source, calls, setup=setup), run, rng), run, rng)
-        )
+        table = make_table(made(source, calls, setup=setup), run, rng)
+        yield from (draft.question for draft in all_drafts(table, run, rng) if draft.score > 0)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +63,9 @@ def test_one_wrong_choice_at_most_is_of_another_call_and_made_of_what_this_call_
     ("source", "argument", "values"),
     [
         ("def f(x, a=0.):\n    return x.sum() + a", "a", (0, 0, 0, 0, 3)),
-        ("def f(x, a):\n    return x.sum() + a * 2", "a", (0, 0, 0, 0, 3)),
-        ("def f(x, a):\n    return x.sum() / (1 + a) ** 2", "a", (0, 0, 0, 0, 1)),
+        ("def f(x, a):\n    return x.sum() - a", "a", (0, 0, 0, 0, 3)),
+        ("def f(x, a):\n    return x.sum() / a", "a", (1, 1, 1, 1, 2)),
+        ("def f(x, a):\n    return a * x.sum()", "a", (0, 0, 0, 0, 1)),
     ],
 )
 def test_no_call_is_told_apart_by_the_only_other_value_of_what_changes(
@@ -73,8 +73,7 @@ def test_no_call_is_told_apart_by_the_only_other_value_of_what_changes(
 ) -> None:
     calls = tuple(f"f(tensor([{k}., 2.]), {argument}={value}.)" for k, value in enumerate(values))
     premises = [q.text.partition("\nFor which")[0] for q in drafted(source, calls) if q.kind == "tell apart"]
-    counts = [[len(re.findall(rf"\b{argument}\b", part)) for part in text.split("\nto\n")] for text in premises]
-    assert all(was == now for was, now in counts), premises
+    assert not [text for text in premises if text.count("sum()") == 2], premises
 
 
 @pytest.mark.parametrize(("source", "calls"), [(SOFTMAX, SOFTMAX_CALLS), (COUNT, COUNT_CALLS)])

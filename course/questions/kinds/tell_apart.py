@@ -62,7 +62,10 @@ def _gives_away(table: Table, copy: int, shown: int, others: list[int]) -> bool:
         return True
     parts = [parts_of(table.calls[call], table.subject) for call in (shown, *others)]
     mine, *values = (dict(one.arguments) if one else {} for one in parts)
-    touched = tokens(table.subject.source[change.start : change.end] + " " + change.new)
+    source, start, end = table.subject.source, change.start, change.end
+    if change.kind == "operator":  # what stands beside it
+        start, end = start - len(source[:start].split()[-1]) - 1, end + 1 + len(source[end:].split()[0])
+    touched = tokens(source[start:end] + " " + change.new)
     return any(
         len({one.get(name) for one in values}) == 1 and values[0].get(name) != mine.get(name) for name in touched
     )
