@@ -419,7 +419,7 @@ def _statements(text: Text, body: list[ast.stmt]) -> Iterator[Edit]:
         may_go = (
             isinstance(statement, simple) or raises or (short and isinstance(statement, (ast.If, ast.For, ast.While)))
         )
-        if may_go and _is_removable(text, statement):
+        if may_go and len(body) > 1 and _is_removable(text, statement):
             yield "statement removed", *text.span(statement), "pass"
     for one, other in itertools.pairwise(body):
         movable = all(isinstance(part, simple) and "super()" not in text.of(part) for part in (one, other))

@@ -18,6 +18,9 @@ from .wrong_choices import corners, three_wrong
 AGAIN = (2, 3, 5, 8, 13)
 """Seeds of the runs that confirm a question. The table was made with 0 and 1."""
 
+AGAIN_CHANGED = 3
+"""What a question loses in the choice of questions if one before it has two of its changes."""
+
 FEWEST = 3
 """Fewer sound questions than these are none."""
 
@@ -66,21 +69,46 @@ def _best(left: list[Draft], taken: list[Draft], number: int) -> list[Draft]:
         lines[draft.line] += 1
         calls[draft.call] += 1
     best: list[Draft] = []
-    texts = {draft.question.text for draft in taken}
-    rest = [draft for draft in left if draft.question.text not in texts]
+    rest = [draft for draft in left if not any(_repeats(draft, other) for other in taken)]
     while rest and len(best) < number:
         first = max(
             rest,
             key=lambda draft: (
-                draft.score - 1.2 * kinds[draft.question.kind] - 0.4 * lines[draft.line] - 0.8 * calls[draft.call]
+                draft.score > 0,
+                draft.score
+                - 1.2 * kinds[draft.question.kind]
+                - 0.4 * lines[draft.line]
+                - 0.8 * calls[draft.call]
+                - AGAIN_CHANGED * any(_is_about_like(draft, other) for other in (*taken, *best)),
             ),
         )
+        if first.score < 0 and len(taken) + len(best) >= FEWEST:
+            break
         best.append(first)
         kinds[first.question.kind] += 1
         lines[first.line] += 1
         calls[first.call] += 1
-        rest = [draft for draft in rest if draft.question.text != first.question.text]
+        rest = [draft for draft in rest if not _repeats(draft, first)]
     return best
+
+
+def _repeats(draft: Draft, earlier: Draft) -> bool:
+    """Return whether an earlier question asks the same, or says in a reply what this one asks."""
+    one, other = draft.asked, earlier.asked
+    if draft.question.text == earlier.question.text or _fact(one) in map(_fact, earlier.claims):
+        return True
+    if one.moment is None or other.moment is None:
+        return False
+    return (draft.line, one.moment.name) == (earlier.line, other.moment.name)
+
+
+def _is_about_like(draft: Draft, earlier: Draft) -> bool:
+    """Return whether two questions of one kind have two changes in common."""
+    return draft.question.kind == earlier.question.kind and len(draft.changed & earlier.changed) > 1
+
+
+def _fact(claim: Claim) -> tuple[object, ...]:
+    return claim.run.source, claim.run.call, claim.moment
 
 
 def _confirmed(drafts: Sequence[Draft], run: Runner) -> list[Draft]:

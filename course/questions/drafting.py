@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from .question import Choice, Draft, Option, Question
 from .subject import escaped, excerpt
 from .table import Table
-from .wording import MOST_CALL
+from .wording import MOST_CALL, helpers
 from .wrong_choices import stands_out
 
 TELLING = 0.6
@@ -38,7 +38,9 @@ def drafted(
     shuffled = list(options)
     rng.shuffle(shuffled)
     choices = tuple(Choice(escaped(option.text), escaped(option.reason)) for option in shuffled)
+    text += helpers("\n".join([text, *(option.text for option in options)]), table.subject)
     question = Question(kind, table.subject.name, code, escaped(text), choices, shuffled.index(options[0]))
     claims = tuple(claim for option in options for claim in option.claims)
     score -= telling * stands_out(options[0].text, [option.text for option in options[1:]])
-    return Draft(question, claims, score, about[0] if about else 0, call)
+    changed = frozenset(claim.run.source for claim in claims) - {table.subject.source}
+    return Draft(question, claims, score, about[0] if about else 0, call, options[0].claims[-1], changed)

@@ -87,7 +87,7 @@ def numbers(*shape: int) -> Tensor:
 
 
 def gen(seed: int) -> torch.Generator:
-    """Return a generator that draws others in each run."""
+    """Return a generator of random numbers, which are others in each run."""
     return torch.Generator().manual_seed(seed + 104729 * _seed)
 
 
@@ -100,7 +100,7 @@ def set_all(model: nn.Module, value: float) -> nn.Module:
 
 
 class oracle(nn.Module):
-    """A translator (`pad` 0, `sos` 1, `eos` 2) that says the words of the row that a source's first token names."""
+    """Say the words of row `src[0] - 7`, then 2 (`eos`). The next word has logit 0, any other word w has -90 - w."""
 
     pad, sos, eos = 0, 1, 2
 
@@ -110,7 +110,7 @@ class oracle(nn.Module):
 
     def forward(self, src: Tensor, said: Tensor, src_mask: Any = None, tgt_mask: Any = None) -> Tensor:
         """Return logits (B, T, 9)."""
-        out = torch.full((len(src), said.shape[1], 9), -99.0)
+        out = (-90.0 - torch.arange(9)).repeat(len(src), said.shape[1], 1)
         for b, place in ((b, t) for b in range(len(src)) for t in range(said.shape[1])):
             row = self.words[(int(src[b, 0]) - 7) % len(self.words)]
             out[b, place, row[place] if place < len(row) else self.eos] = 0.0
@@ -118,7 +118,7 @@ class oracle(nn.Module):
 
 
 class counter(nn.Module):
-    """A language model with a cache that favours the token after the last one, modulo 5."""
+    """Predict the last token plus 1, modulo 5. The cache holds all tokens so far."""
 
     def forward(self, ids: Tensor, cache: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return logits (B, T, 5) and the cache."""
@@ -131,6 +131,9 @@ INGREDIENTS: dict[str, Any] = {
     "arange": torch.arange, "inf": math.inf, "nan": math.nan, "nn": nn, "F": F, "Counter": Counter, "math": math,
     "numbers": numbers, "gen": gen, "set_all": set_all, "oracle": oracle, "counter": counter,
 }  # fmt: skip
+
+NOTES = {made.__name__: (made.__doc__ or "").split("\n")[0] for made in (numbers, gen, set_all, oracle, counter)}
+"""What each helper does, for the reader of a question."""
 
 # -- chance ----------------------------------------------------------------------------------------------------------
 
@@ -258,7 +261,8 @@ def _outcome(call: str, names: dict[str, Any]) -> Value:
     except (TooLong, RecursionError):
         return Value("endless")
     except BaseException as error:  # noqa: BLE001 - whatever an answer raises, `SystemExit` too
-        return Value("error", (type(error).__name__, _is_deliberate(error)))
+        name = "TypeError" if isinstance(error, TypeError) else type(error).__name__
+        return Value("error", (name, _is_deliberate(error)))
     finally:
         _allow(0)
 

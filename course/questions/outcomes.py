@@ -9,7 +9,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,7 +57,8 @@ def seen(value: Any, depth: int = 0) -> Value:
     if depth > 6:
         return Value("other")
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        value = torch.from_numpy(np.ascontiguousarray(value))
+        tensor = _seen_tensor(torch.from_numpy(np.ascontiguousarray(value)))
+        return replace(tensor, kind=tensor.kind.replace("tensor", "array"))
     if isinstance(value, Tensor):
         return _seen_tensor(value.detach())
     if isinstance(value, (bool, np.bool_)):
@@ -91,8 +92,8 @@ def _seen_tensor(tensor: Tensor) -> Value:
 
 
 def is_tensor(value: Value) -> bool:
-    """Return whether a value is a tensor of any dtype."""
-    return value.kind.endswith("tensor")
+    """Return whether a value is a tensor, or an array of numpy, of any dtype."""
+    return value.kind.endswith((" tensor", " array"))
 
 
 def same(a: Value, b: Value) -> bool | None:
@@ -126,7 +127,7 @@ def _same_tensors(a: Value, b: Value) -> bool | None:
     if len(a.parts) != math.prod(a.shape) or len(b.parts) != len(a.parts):
         return None
     found = _all(_close(float(x), float(y)) for x, y in zip(a.parts, b.parts, strict=True))
-    return found if a.kind == b.kind or found is False else None
+    return found if a.kind.split()[0] == b.kind.split()[0] or found is False else None
 
 
 def _all(found: Iterable[bool | None]) -> bool | None:
@@ -180,16 +181,16 @@ def said_shape(shape: Sequence[int]) -> str:
 
 def _said_tensor(value: Value) -> str:
     if value.shape == (0,):
-        return "tensor([])"
+        return f"{value.kind.split()[1]}([])"
     if 0 in value.shape:
         return f"tensor of shape {said_shape(value.shape)} without numbers"
     if not value.parts:
         return f"tensor of shape {said_shape(value.shape)}"
-    floating = value.kind == "float tensor"
-    rows = [_number(number) if floating else str(number) for number in value.parts]
+    dtype, word = value.kind.split()
+    rows = [_number(number) if dtype == "float" else str(number) for number in value.parts]
     for size in reversed(value.shape):
         rows = [f"[{', '.join(rows[k : k + size])}]" for k in range(0, len(rows), size)]
-    return f"tensor({rows[0]})"
+    return f"{word}({rows[0]})"
 
 
 def _number(number: float) -> str:

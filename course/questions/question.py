@@ -10,6 +10,9 @@ from .executing import Run
 from .outcomes import Value, is_tensor
 from .watching import Event
 
+LAST_RESORT = 9.0
+"""What a draft's score loses if it is asked only where there is too little else. Its score is below 0 then."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -89,10 +92,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Draft:
-    """A question that is not confirmed yet, its claims, and what counts in the choice of questions."""
+    """A question that is not confirmed yet, its claims, and what counts in the choice of questions.
+
+    `asked` is the claim that answers it, and `changed` are the changed sources that it is about.
+    """
 
     question: Question
     claims: tuple[Claim, ...]
     score: float
     line: int
     call: str
+    asked: Claim
+    changed: frozenset[str]

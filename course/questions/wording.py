@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from dataclasses import dataclass
 from functools import cache
 
 from .changes import Change
+from .executing import NOTES
 from .outcomes import Value, said
 from .subject import Subject
 
@@ -20,6 +22,20 @@ _TIMES = ("once", "twice", "three times", "four times")
 def code(text: str) -> str:
     """Return lines as a block of code."""
     return textwrap.indent(text, "    ")
+
+
+def tokens(text: str) -> set[str]:
+    """Return the numbers with their signs, and the names in a text. `2.` is the same as `2`."""
+    plain = re.sub(r"\b(np|math|torch)\.inf", "inf", text)
+    found = re.findall(r"(?<![\w)\]])-?(?:\d+\.?\d*|inf\b)|[^\W\d]\w*", plain)
+    return {re.sub(r"\.0*$", "", part) for part in found}
+
+
+def helpers(text: str, subject: Subject) -> str:
+    """Return a line for each helper that calls in a text use, which says what it does."""
+    used = [name for name in NOTES if re.search(rf"\b{name}\(", text)]
+    own = {name for name in used if re.search(rf"\b(def|class) {name}\b", subject.source)}
+    return "".join(f"\n`{name}`: {NOTES[name]}" for name in used if name not in own)
 
 
 def times(number: int) -> str:

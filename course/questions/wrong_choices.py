@@ -82,7 +82,7 @@ def corners(table: Table, site: Site, rng: random.Random) -> Iterator[tuple[Wron
 def both(source: str, one: Change, other: Change) -> str:
     """Return a source with two changes, or an empty text if they touch each other."""
     first, second = sorted((one, other), key=lambda change: change.place)
-    if first.end > second.start or first.kind == second.kind == "lines exchanged":
+    if first.end > second.start or first.kind == second.kind in ("lines exchanged", "statement removed"):
         return ""
     return source[: first.start] + first.new + source[first.end : second.start] + second.new + source[second.end :]
 
@@ -149,9 +149,11 @@ def options(table: Table, site: Site, wrong: Sequence[Wrong], verb: str, right_r
 
 
 def _both_said(one: Change, other: Change) -> str:
-    """Return two changes inside a sentence. `other` has the source with both, so one line with both is said once."""
-    if one.line == one.last == other.line == other.last:
-        return f"line {one.line} becomes `{other.source.splitlines()[one.line - 1].strip()}`"
+    """Return two changes inside a sentence. `other` has the source with both, so lines with both are said once."""
+    first, last = min(one.line, other.line), max(one.last, other.last)
+    if max(one.line, other.line) <= min(one.last, other.last):
+        now = " ".join(" ".join(other.source.splitlines()[first - 1 : last]).split())
+        return f"line {first} becomes `{now}`" if first == last else f"lines {first} to {last} become `{now}`"
     return f"{as_reason(one)} and {as_reason(other)}"
 
 

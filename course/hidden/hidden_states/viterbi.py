@@ -26,8 +26,8 @@ from course.reference import hidden_states as reference
             "0.5]]).log(), tensor([[0, 0, 0]]))[0]"
         ),
         (
-            "viterbi(tensor([0.5, 0.5]).log(), tensor([[0.9, 0.1], [0.1, 0.9]]).log(), tensor([[0.9, 0.1], "
-            "[0.1, 0.9]]).log(), tensor([[0, 0, 1]]))[0]"
+            "viterbi(tensor([0.5, 0.5]).log(), tensor([[0.9, 0.1], [0.1, 0.9]]).log(), tensor([[0.8, 0.2], "
+            "[0.2, 0.8]]).log(), tensor([[0, 0, 1]]))[0]"
         ),
         (
             "viterbi(tensor([0.5, 0.5]).log(), tensor([[0.5, 0.5], [0.5, 0.5]]).log(), tensor([[0.9, 0.1], "

@@ -9,7 +9,7 @@ from ..drafting import drafted
 from ..outcomes import Value, form, said, same
 from ..question import Draft, Option
 from ..table import Table, is_algebra
-from ..wording import as_choice, code, returns, shown_call
+from ..wording import as_choice, code, returns, shown_call, tokens
 from ..wrong_choices import is_choice
 
 MOST_OF_A_CALL = 4
@@ -26,7 +26,7 @@ def drafts(table: Table, rng: random.Random) -> Iterator[Draft | None]:
             outcome = table.outcome(copy, call)
             if made < MOST_OF_A_CALL and same(outcome, right) is False and _is_wanted(table, copy, outcome, right):
                 others = _others(table, call, copy, asked)
-                if len(others) == 3:
+                if len(others) == 3 and not _shows_a_sign(table, call, copy, others):
                     made += 1
                     yield _draft(table, call, [copy, *others], rng)
 
@@ -59,6 +59,13 @@ def _others(table: Table, call: int, copy: int, asked: list[int]) -> list[int]:
     values = [table.outcome(other, call) for other in picked]
     alters = any(same(value, right) is False for value in values)
     return picked if alters and sum(value.kind == "error" for value in values) <= 1 else []
+
+
+def _shows_a_sign(table: Table, call: int, copy: int, others: list[int]) -> bool:
+    """Return whether a number or name of the asked result is new, and stands in the right change alone."""
+    new = tokens(said(table.outcome(copy, call))) - tokens(said(table.right[call])) - tokens(table.subject.source)
+    own, *theirs = (tokens(table.changes[k].now) for k in (copy, *others))
+    return bool(new & own - set().union(*theirs))
 
 
 def _draft(table: Table, call: int, copies: list[int], rng: random.Random) -> Draft | None:

@@ -10,7 +10,7 @@ from ..drafting import drafted
 from ..outcomes import same
 from ..question import Draft, Option
 from ..table import Table, is_algebra
-from ..wording import as_premise, code, parts_of, returns, shared_call, shown_call
+from ..wording import as_premise, code, parts_of, returns, shared_call, shown_call, tokens
 from ..wrong_choices import balanced
 
 _TELLING = {"condition", "comparison", "slice", "argument left out", "statement removed", "term left out",
@@ -55,10 +55,20 @@ def _skeleton(call: str) -> str:
 
 
 def _gives_away(table: Table, copy: int, shown: int, others: list[int]) -> bool:
-    """Return whether a keyword that one call alone has names what the changed line is about."""
+    """Return whether a name finds the call: it has the only keyword of the changed line, or the only other value."""
     own, *theirs = (set(re.findall(r"\b(\w+)=", table.calls[call])) for call in (shown, *others))
     change = table.changes[copy]
-    return bool((own - set().union(*theirs)) & set(re.findall(r"\w+", change.was + " " + change.now)))
+    if (own - set().union(*theirs)) & tokens(change.was + " " + change.now):
+        return True
+    parts = [parts_of(table.calls[call], table.subject) for call in (shown, *others)]
+    mine, *values = (dict(one.arguments) if one else {} for one in parts)
+    source, start, end = table.subject.source, change.start, change.end
+    if change.kind == "operator":  # what stands beside it
+        start, end = start - len(source[:start].split()[-1]) - 1, end + 1 + len(source[end:].split()[0])
+    touched = tokens(source[start:end] + " " + change.new)
+    return any(
+        len({one.get(name) for one in values}) == 1 and values[0].get(name) != mine.get(name) for name in touched
+    )
 
 
 def _draft(table: Table, copy: int, calls: list[int], hidden: float, rng: random.Random) -> Draft | None:

@@ -19,8 +19,9 @@ from ..wording import code, shown_call, times
 from ..wrong_choices import Site, Wrong, distinct, is_choice, options
 
 MOST_SITES = 14
-_COPY = re.compile(r"\s*[\w, ]+ = [\w\[\]., ]*")
-"""A line that only copies or takes apart."""
+_EMPTY = r"\{\}|(?<![\w.])\w*\((int|float|list|set|dict)?\)|(?<=[=,] )-[\d.e-]+|'[^']*'|\"[^\"]*\""
+_COPY = re.compile(rf"\s*[\w, ]+(: [\w\[\]., ]+)? = ({_EMPTY}|[\w\[\]., ])*")
+"""A line that only copies, takes apart, or sets constants and empty containers."""
 
 
 def sites(table: Table, rng: random.Random) -> Iterator[Site]:
@@ -73,8 +74,10 @@ def _by_shape(table: Table, call: int, moment: Moment, event: Event, rng: random
     if len(shape) < 2 or said_shape(shape) in text or given:
         return
     computed = _in_copies(table, call, moment)
-    swapped = [(*shape[:-2], shape[-1], shape[-2]), (shape[1], shape[0], *shape[2:]), shape[1:], shape[:-1]]
-    made = [Wrong(Value("shape", shape=other), (), "No line makes it so.") for other in dict.fromkeys(swapped)]
+    swapped = ((*shape[:-2], shape[-1], shape[-2]), (shape[1], shape[0], *shape[2:]))
+    made = [Wrong(Value("shape", shape=other), (), "Two of its sizes have changed places.") for other in swapped]
+    made += [Wrong(Value("shape", shape=shape[1:]), (), "The first of its sizes is missing.")]
+    made += [Wrong(Value("shape", shape=shape[:-1]), (), "The last of its sizes is missing.")]
     rng.shuffle(computed)
     right = Value("shape", shape=shape)
     yield Site(call, moment, right, distinct(right, [*computed, *made]), event.line)

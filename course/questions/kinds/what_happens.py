@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..drafting import drafted
-from ..outcomes import said
-from ..question import Draft
+from ..outcomes import Value, form, said
+from ..question import LAST_RESORT, Draft
 from ..table import Table, is_algebra
-from ..wording import code, shown_call
+from ..wording import code, shown_call, tokens
 from ..wrong_choices import Site, Wrong, distinct, is_choice, options
 
 
@@ -22,13 +22,22 @@ def sites(table: Table, rng: random.Random) -> Iterator[Site]:
         copies = [change for change in range(len(table.changes)) if not is_algebra(table.changes[change])]
         rng.shuffle(copies)
         wrong = distinct(right, (Wrong(table.outcome(copy, call), (table.changes[copy],)) for copy in copies))
-        if len(wrong) < 3:  # too little can be changed, so results of other calls serve
-            others = [k for k, value in enumerate(table.right) if k != call and value.kind == right.kind]
-            others = [k for k in others if "\n" not in table.calls[k]]
-            returned = (Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in others)
-            wrong = distinct(right, [*wrong, *returned])
         special = 0.5 if right.kind == "error" or "nan" in said(right) else 0.0
+        if len(wrong) < 3:  # too little can be changed, so results of other calls serve
+            others = [k for k, one in enumerate(table.right) if one.kind == right.kind and "\n" not in table.calls[k]]
+            fitting = [k for k in others if _could_be(table.right[k], right, text)]
+            is_fair = len(distinct(right, [*wrong, *(Wrong(table.right[k]) for k in fitting)])) > len(wrong) == 2
+            returned = (
+                Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in (fitting if is_fair else others)
+            )
+            wrong = distinct(right, [*wrong, *returned])[: 3 if is_fair else None]
+            special -= 0.0 if is_fair else LAST_RESORT
         yield Site(call, None, right, wrong, 0, special - (said(right) in text))
+
+
+def _could_be(other: Value, right: Value, call: str) -> bool:
+    """Return whether another result has the form of the right one, and no number or name that its call cannot give."""
+    return form(other) == form(right) and tokens(said(other)) <= tokens(call) | tokens(said(right))
 
 
 def draft(table: Table, site: Site, wrong: Sequence[Wrong], rng: random.Random) -> Draft | None:
