@@ -9,7 +9,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from course.course import course_in
+from course.course import Course, course_in
 from course.files import is_shared, share_with_group
 from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.configure import configure
@@ -24,10 +24,7 @@ def configure_course(c: Any, config_file: str) -> None:
     Settings that an instructor's file makes after this call override it.
     """
     root = Path(config_file).resolve().parent
-    try:
-        course = course_in(root)
-    except Faulty as fault:
-        sys.exit(f"course: {fault}")  # nbgrader would go on with settings of its own
+    course = _course_or_exit(root)
     share_with_group(root)
     c.CourseDirectory.groupshared = is_shared(root)  # nbgrader then sets group permissions on its files
     # nbgrader starts `alembic` by name when it makes a gradebook. It must be on PATH without an activated environment.
@@ -44,6 +41,20 @@ def configure_course(c: Any, config_file: str) -> None:
         refresh(course)
     except Problem as problem:
         print(f"course: {problem}", file=sys.stderr)
+
+
+_LAST_READ: dict[Path, Course] = {}
+"""The courses that this process has read. Formgrader's server reads the configuration anew for each page."""
+
+
+def _course_or_exit(root: Path) -> Course:
+    """Return the course in `root`. If `course.toml` is faulty, a server goes on with what it read before."""
+    try:
+        _LAST_READ[root] = course_in(root)
+    except Faulty as fault:
+        if root not in _LAST_READ:
+            sys.exit(f"course: {fault}")  # nbgrader would go on with settings of its own
+    return _LAST_READ[root]
 
 
 def _place(c: Any, root: Path) -> None:
