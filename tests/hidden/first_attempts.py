@@ -121,6 +121,12 @@ WRITTEN_FIRST = {
     ),
     "decode_beam": "eos_not_counted",
     "lora_task": "trained_only_the_head trained_only_biases",
+    "cached_attention": (
+        "values_rotated mask_aligned_at_the_top_left cached_keys_rotated_again sees_the_future past_not_read"
+    ),
+    "GPT": (
+        "NoResidualAroundAttention NoResidualAroundTheFeedForward ResidualNormed GateAndUpExchanged NoNormAtTheEnd"
+    ),
 }
 """The misconceptions of each exercise that beginners write first, or that their models show."""
 
