@@ -153,14 +153,14 @@ def chosen(outline: Outline, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
         _demand_droppable(outline, topics)
         topics = [_without(topic, outline) for topic in topics]
         _distinct([*(item.name for topic in topics for item in topic.in_source)], "two exercises are called")
-        _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
+        _distinct([topic.folder[:2] for topic in topics if topic.number is not None], "two topics have the number")
         for choice in outline.choices.values():
             _demand_earlier(choice, [topic.folder for topic in topics])
         for topic in topics:
             _demand_fit(outline.rubrics.get(topic.folder, {}), topic)
     except Faulty as fault:
         raise Faulty(f"{outline.path}: {fault}") from None
-    return tuple(sorted(topics, key=lambda topic: topic.number))
+    return tuple(sorted(topics, key=lambda topic: topic.folder))
 
 
 def _choose(topic: Topic, choice: Choice) -> Topic:
@@ -214,7 +214,7 @@ def _own(choice: Choice, ours: Sequence[Topic], root: Path) -> Topic:
     if choice.question != 1:
         raise Faulty(f"{where} is your own topic. Write its question in its notebook")
     items = tuple(Item(**values) for values in choice.items)
-    before = tuple(folder[3:] for folder in choice.builds_on)
+    before = tuple(Choice(folder).name for folder in choice.builds_on)
     home = root / "exercises" / choice.folder
     return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, home)
 

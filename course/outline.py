@@ -58,7 +58,8 @@ LONGEST = timedelta(days=366)
 PUBLIC = ("title", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
 
-_FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
+TOPIC_FOLDER = re.compile(r"((?P<number>\d\d)_)?(?P<name>[a-z][a-z0-9_]*)")
+"""What a topic's folder is called: `03_rnn`, or a topic of an instructor's own without a number, `project`."""
 
 
 class Faulty(ValueError):
@@ -109,14 +110,14 @@ class Choice:
     question: int = 1
 
     @property
-    def number(self) -> int:
+    def number(self) -> int | None:
         """Return its number in the course: 3 of `03_rnn`."""
-        return int(self.folder[:2])
+        return int(self.folder[:2]) if self.folder[0].isdigit() else None
 
     @property
     def name(self) -> str:
         """Return its name in code: `rnn` of `03_rnn`."""
-        return self.folder[3:]
+        return self.folder if self.number is None else self.folder[3:]
 
 
 @dataclass(frozen=True)
@@ -399,9 +400,9 @@ def _criterion(values: dict[str, Any], where: str) -> Criterion:
 
 def _choice(folder: str, values: Any) -> Choice:
     where = f"[topics.{folder}]"
-    if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
+    if not isinstance(values, dict) or not TOPIC_FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
-        raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}")
+        raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}, or without the number")
     _only(values, ("due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
     due = values.get("due")
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):

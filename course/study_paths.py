@@ -23,7 +23,7 @@ class Volume:
 
     def holds(self, topic: Topic) -> bool:
         """Return whether `topic` is in this volume. An instructor's own topic is in none."""
-        return not topic.own and self.first <= topic.number <= self.last
+        return topic.number is not None and not topic.own and self.first <= topic.number <= self.last
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ PRESETS: dict[str, Volume | StudyPath] = {preset.name: preset for preset in (*VO
 
 def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
     """Return the topics that `topic` continues: those it names, or else the original one before it."""
-    earlier = [other for other in topics if other.number < topic.number]
+    earlier = [other for other in topics if other.folder < topic.folder]
     named = tuple(other for other in earlier if other.name in topic.builds_on)
     ours = [other for other in earlier if not other.own and not topic.own]
     return named or tuple(ours[-1:])

@@ -63,6 +63,7 @@ class Item:
 class Topic:
     """One notebook: `number` orders it, `name` is its module in `reference` and `show`, its folder in `hidden`.
 
+    A topic of an instructor's own may have no number, such as `project`. It comes after all others.
     `lecture` is the lecture it belongs to, or empty. `builds_on` names the topics that it continues, unless that is
     only the topic before. `due` is the instructor's due date. `home` is the folder of an instructor's own topic, with
     its notebook and its tests. Such a topic builds only on the topics that it names. `predictions` are asked in the
@@ -70,7 +71,7 @@ class Topic:
     notebook's source that an instructor has removed from the course.
     """
 
-    number: int
+    number: int | None
     name: str
     title: str
     lecture: str
@@ -89,13 +90,18 @@ class Topic:
 
     @property
     def folder(self) -> str:
-        """Return the nbgrader assignment, e.g. `03_rnn`."""
-        return f"{self.number:02d}_{self.name}"
+        """Return the nbgrader assignment, e.g. `03_rnn`. Topics are in the order of their folders."""
+        return self.name if self.number is None else f"{self.number:02d}_{self.name}"
+
+    @property
+    def heading(self) -> str:
+        """Return the title with the number before it, as its notebook opens: `3 Recurrent neural networks`."""
+        return self.title if self.number is None else f"{self.number} {self.title}"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return its possible names: `rnn`, `03_rnn`, `3` or `03`."""
-        return self.name, self.folder, str(self.number), f"{self.number:02d}"
+        return (self.name,) if self.number is None else (self.name, self.folder, str(self.number), self.folder[:2])
 
     @property
     def named_in(self) -> str:

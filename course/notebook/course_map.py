@@ -213,7 +213,7 @@ def _title(volume: Volume | None) -> str:
 
 
 def _row(topic: Topic, standing: Standing, link: str, paths: Sequence[StudyPath]) -> str:
-    name = f"{topic.number}&ensp;{escape(topic.title)}"
+    name = escape(topic.heading).replace(" ", "&ensp;", topic.number is not None)
     title = f'<a class="stop" href="{escape(link)}" style="font-weight:600">{name}</a>' if link else f"<b>{name}</b>"
     share = 100 * standing.passed / max(standing.of, 1)
     colour = DONE if standing.done else BEGUN
@@ -256,7 +256,7 @@ def _headline(
     if at is None:
         whole = f"That is the whole {'course' if path is None else 'path'}"
         return f"{told} {whole if done == len(counted) else 'The others come later'}. Well done."
-    name = f"{at.number} {escape(at.title)}"
+    name = escape(at.heading)
     link = f'<a href="{escape(links[at.name])}">{name}</a>' if at.name in links else name
     return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."
 
@@ -270,7 +270,8 @@ def text(topics: Sequence[Topic], standings: Mapping[str, Standing], path: Study
         standing = standings[topic.name]
         mark = "✓" if standing.done else "○"
         at = f", next: {standing.at}" if standing.begun and standing.at else ""
-        lines.append(f"{mark} {topic.number:>2}  {topic.title:<{width}}  {standing.words()}{at}")
+        number = topic.heading.removesuffix(topic.title).strip()
+        lines.append(f"{mark} {number:>2}  {topic.title:<{width}}  {standing.words()}{at}")
     return "\n".join([*lines, "", plain(_headline(topics, standings, {}, path))])
 
 

@@ -183,9 +183,9 @@ def goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic
 def next_after(topics: Sequence[Topic], topic: Topic, path: StudyPath | None) -> Topic | None:
     """Return the next of a course's topics on the path, or in the course without a path. None after the last.
 
-    For a topic that is not on the path, return the first of the path's topics with a larger number.
+    For a topic that is not on the path, return the first of the path's topics behind it.
     """
     along = on_path(topics, path)
     if topic in along:
         return next(iter(along[along.index(topic) + 1 :]), None)
-    return next((other for other in along if other.number > topic.number), None)
+    return next((other for other in along if other.folder > topic.folder), None)

@@ -358,7 +358,7 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
     [
         ("topics =", "course.toml: "),
         ("", "chooses no topic"),
-        ("[topics.rnn]", "two digits, an underscore, lower-case letters"),
+        ("[topics.3_rnn]", "two digits, an underscore, lower-case letters"),
         ("[topics.20_Smoothing]", "two digits, an underscore, lower-case letters"),
         ("[topics.03_rnnn]", "Did you mean '03_rnn'?"),
         ("[late]\npercent_per_day = 0\n[topics.03_rnn]\n[late]", "line 4 says '[late]' a second time"),

@@ -60,15 +60,15 @@ def six_weeks() -> str:
     """Return the six-week paths in Markdown: the aim of each, and a table of the topics of each week."""
     rows = [["week", *(path.title.lower() for path in PATHS)], ["--:", *(":--" for _ in PATHS)]]
     for number, weeks in enumerate(zip(*(path.weeks for path in PATHS), strict=True), 1):
-        rows.append([str(number), *(_numbers(int(folder[:2]) for folder in week) for week in weeks)])
+        rows.append([str(number), *(_numbers(week) for week in weeks)])
     chosen = ([topic for topic in OURS if path.holds(topic)] for path in PATHS)
-    rows.append(["left out", *(_numbers(topic.number for topic in left_out(topics)) for topics in chosen)])
+    rows.append(["left out", *(_numbers(topic.folder for topic in left_out(topics)) for topics in chosen)])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return SIX_WEEKS.format(table=table, aims=" ".join(f"**{path.title}** leads {path.aim}." for path in PATHS))
 
 
-def _numbers(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _numbers(folders: Iterable[str]) -> str:
+    return ", ".join(str(int(folder[:2])) for folder in folders)
 
 
 def counted(number: float, what: str, digits: int = 0) -> str:

@@ -32,7 +32,7 @@ EXECUTION = (
 @cache
 def fingerprint(topics: frozenset[Topic]) -> str:
     """Return a digest of all code that decides the results of notebooks on these topics, notebooks not included."""
-    chosen = sorted(topics, key=lambda topic: topic.number)
+    chosen = sorted(topics, key=lambda topic: topic.folder)
     about = [f"{topic.name} {topic.items}" for topic in chosen]
     names = sorted(topic.name for topic in topics)
     return _digest(Path(course.__file__).parent, chosen, EXECUTION, f"{names} {about}")[:16]

@@ -134,7 +134,7 @@ def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
     Raises:
         Problem: the topic has no column, or several, and not exactly one is named after the topic's folder.
     """
-    names = {topic.folder, topic.name, topic.title, f"{topic.number} {topic.title}", f"{topic.number:02} {topic.title}"}
+    names = {topic.folder, topic.name, topic.title, topic.heading, f"0{topic.heading}"}
     accepted = {name.casefold() for name in names}
     called = [(re.sub(r"\s*\(\d+\)$", "", column).strip().casefold(), column) for column in columns]
     found = [column for name, column in called if name == topic.folder.casefold()]

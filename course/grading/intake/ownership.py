@@ -19,7 +19,7 @@ from course.files import write_atomically
 from course.grading.intake.platforms import Sender, sender_of
 from course.grading.intake.submit import MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_head
 from course.grading.intake.untrusted import parse_notebook
-from course.outline import Group
+from course.outline import TOPIC_FOLDER, Group
 from course.problem import Problem
 
 
@@ -34,7 +34,7 @@ class Manifest:
     @property
     def is_valid(self) -> bool:
         """Whether topic and student have the form that `course submit` writes."""
-        return bool(re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", self.topic) and re.fullmatch(STUDENT, self.student))
+        return bool(TOPIC_FOLDER.fullmatch(self.topic) and re.fullmatch(STUDENT, self.student))
 
 
 def read_manifest(path: Path) -> Manifest | None:

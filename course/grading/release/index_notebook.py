@@ -107,15 +107,19 @@ def _beside(topic: Topic) -> str:
     return f"{topic.folder}/{topic.folder}.ipynb"
 
 
+def _number(topic: Topic) -> str:
+    return "" if topic.number is None else str(topic.number)
+
+
 def _table(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> str:
     rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
     for topic in topics:
-        after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
+        after = ", ".join(_number(other) or other.title for other in foundations(topic, topics)) or "nothing"
         link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
         added = own.get(topic.name, ())
         kinds = [*(item.kind for item in topic.items), *(cell.kind for cell in added)]
         exercises = sum(kind != "question" for kind in kinds)
         points = topic.points + sum(cell.points for cell in added)
         time = hours(sum(item.minutes for item in topic.items))
-        rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")
+        rows.append(f"| {_number(topic)} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")
     return "\n".join(rows)

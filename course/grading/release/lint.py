@@ -248,7 +248,7 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     if not cells or not titles or titles[0][0] != 0:
         yield 0, "the notebook does not open with a title"
         return
-    if titles[0][1] != (wanted := f"{topic.number} {topic.title}"):
+    if titles[0][1] != (wanted := topic.heading):
         yield 0, f"the title is {titles[0][1]!r}, but {topic.named_in} says {wanted!r}"
     for index, title in titles[1:]:
         yield index, f"{title!r} is a second title. Begin sections with ##"

@@ -108,7 +108,7 @@ without_points = "optional"  # or "drop": exercises with 0 points leave the note
 """
 
 
-PROJECT = "19_project"
+PROJECT = "project"
 """The capstone: a folder of `exercises/` with its notebook and its tables for `course.toml`, including a rubric."""
 
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 19 A project of your own
+# # A project of your own
 #
 # All notebooks before this one asked questions with known answers. Here you ask a question of your own, run an experiment, and report what it shows. Nobody has given you its answer, and nobody in the course knows it.
 #
