@@ -28,7 +28,7 @@ from course.syllabus import Topic
 
 MODULE = "course.grading.kernels.runs_for_questions"
 
-START, SECONDS, GRACE = 60.0, 5.0 if sys.platform == "linux" else 60.0, 1.0
+START, SECONDS, GRACE = 60.0, 4.0 if sys.platform == "linux" else 60.0, 0.5
 """Seconds until the sandbox must have started, for all runs of one answer in it, and for the last of their results."""
 
 MOST_BYTES = 64 * MEGABYTE
