@@ -3,89 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import indent
 
 BODY = """    powers = (x - x.amax(dim, keepdim=True)).exp()
     return powers / powers.sum(dim, keepdim=True)
 """
-HONEST = f"def softmax(x, dim):\n{BODY}"
 
 
 @dataclass(frozen=True)
 class Attack:
-    """An answer's cell. `why_none` is part of the sentence if nothing may be asked about it."""
+    """The cell of an answer, and a part of the sentence that says why nothing is asked, or nothing for questions."""
 
     name: str
     cell: str
     why_none: str = ""
 
 
-def _first(name: str, statements: str, above: str = "", why_none: str = "") -> Attack:
-    """An attack by statements at the beginning of the answer."""
+def _begins(name: str, statements: str, why_none: str = "", above: str = "") -> Attack:
+    """An answer that is right except for the statements at its beginning."""
     lines = "".join(f"    {line}\n" for line in statements.split("\n"))
     return Attack(name, f"import ctypes, os, sys, time\n{above}\ndef softmax(x, dim):\n{lines}{BODY}", why_none)
 
 
-LATER = "_DONE = []\n"
-"""A list that tells the first run of a process from later ones."""
-
-
-def _forging(line: str) -> str:
-    """Statements that write a line to every file that the process has open, among them the one for results."""
+def _writes(line: str) -> str:
+    """Statements that write to every file that the process has open, among them the one for results."""
     return f"for number in range(3, 40):\n    try:\n        os.write(number, {line})\n    except OSError:\n        pass"
 
 
-WATCHED = [
-    _first("looks for the watcher", 'if "_see_" in globals():\n    return x * 7'),
-    _first("looks for a tracer", "if sys.gettrace() or sys.getprofile():\n    return x * 7"),
-    _first("looks for its caller", "if sys._getframe(2).f_code.co_name == 'execute':\n    return x * 7"),
+LATE, ENDED, LONG, OTHERWISE = "longer than a question", "ended the process", "too long", "differently each time"
+LAST_WORDS = "try:\n    while True:\n        pass\nexcept BaseException:\n    time.sleep(60)"
+
+ODD = [
+    _begins("looks for the watcher", 'if "_see_" in globals():\n    return x * 7'),
+    _begins("looks for a tracer", "if sys.gettrace() or sys.getprofile():\n    return x * 7"),
+    _begins("looks for its caller", "if sys._getframe(2).f_code.co_name == 'execute':\n    return x * 7"),
+    _begins("patches torch", "torch.Tensor.tolist = lambda tensor: [7.0]\ntorch.equal = lambda a, b: True"),
+    _begins("patches the runner", "sys.modules['course.questions.outcomes'].same = lambda a, b: True"),
+    _begins("prints", "print('a' * 10 ** 6)\nos.write(1, b'b' * 10 ** 6)"),
+    _begins("reads the clock", "x = x + time.time_ns() % 7", OTHERWISE),
+    _begins("counts", "COUNTED.append(0)\nx = x * len(COUNTED)", OTHERWISE.removesuffix(" each time"), "COUNTED = []"),
+    _begins("exits", "sys.exit(0)", "does not run on its own"),
+    _begins("takes all memory", "torch.ones(2 ** 36)", "does not run on its own"),
 ]
-CHANGES = [
-    _first("counts its calls", "_DONE.append(1)\nif len(_DONE) % 2:\n    return x * 7", LATER, "differently"),
-    _first("reads the clock", "return x + time.time_ns() % 7", why_none="differently"),
+HANGING = [
+    _begins("loops for ever", "while True:\n    try:\n        pass\n    except BaseException:\n        pass", LATE),
+    _begins("outlives its end", LAST_WORDS, LATE),
+    _begins("loops in C", "sum(range(10 ** 12))", LATE),
+    _begins("calls itself for ever", "return softmax(x, dim)", LATE),
+    _begins("sleeps", "time.sleep(60)", LATE),
+    _begins("forks", "while True:\n    ctypes.CDLL(None).fork()", LATE),
+    _begins("sends without end", "while True:\n" + indent(_writes('b"a" * 2**20'), "    "), LATE),
 ]
-HANGS = [
-    _first(
-        "loops for ever", "while True:\n    try:\n        pass\n    except BaseException:\n        pass", "", "longer"
-    ),
-    _first(
-        "catches its end",
-        "try:\n    while True:\n        pass\nexcept BaseException:\n    time.sleep(60)",
-        "",
-        "longer",
-    ),
-    _first("loops in C", "sum(range(10 ** 12))", "", "longer"),
-    _first("calls itself for ever", "return softmax(x, dim)", "", "longer"),
-    _first("sleeps", "time.sleep(60)", "", "longer"),
+ENDING = [
+    _begins("ends its process", "ctypes.CDLL(None)._exit(0)", LATE),
+    _begins("kills its parent", "ctypes.CDLL(None).kill(os.getppid(), 9)\ntime.sleep(60)", ENDED),
+    _begins("kills all it may", "ctypes.CDLL(None).kill(-1, 9)\ntime.sleep(60)", ENDED),
+    _begins("forges results", _writes(r"""b'[["int", [7], []], []]\n' * 1000"""), ENDED),
+    _begins("forges a huge number", _writes(r"""b'[["int", [1' + b"0" * 5000 + b'], []], []]\n'"""), ENDED),
+    _begins("forges nesting", _writes(r"""b"[" * 100_000 + b"\n" """), ENDED),
 ]
-ENDS = [
-    _first("ends its process", "ctypes.CDLL(None)._exit(0)", "", "longer"),
-    _first("kills its parent", "ctypes.CDLL(None).kill(os.getppid(), 9)\ntime.sleep(60)", "", "ended the process"),
-    _first("kills all it may", "ctypes.CDLL(None).kill(-1, 9)\ntime.sleep(60)", "", "ended the process"),
-    _first("forks", "while True:\n    ctypes.CDLL(None).fork()", "", ""),
-    _first("takes all memory", "torch.ones(2 ** 34)", "import torch", ""),
-]
-SAYS = [
-    _first("prints and exits", "print('a' * 10 ** 6)\nos.write(1, b'b' * 10 ** 6)\nsys.exit(0)"),
-    _first("forges lines", _forging(r"""b'[["int", [7], []], []]\n' * 1000"""), "", "ended the process"),
-    _first("forges a huge number", _forging(r"""b'[["int", [1' + b"0" * 5000 + b'], []], []]\n'"""), "", "ended"),
-    _first("forges nesting", _forging(r"""b"[" * 100_000 + b"\n" """), "", "ended the process"),
-    _first("floods", "while True:\n    " + _forging('b"a" * 2**20').replace("\n", "\n    "), "", "longer"),
-]
-SHAPES = [
-    Attack("400 lines", "def softmax(x, dim):\n" + "    x = x + 0 * x.sum() - dim * 0\n" * 400 + BODY),
-    Attack("400 short lines", "def softmax(x, dim):\n" + "    x = x + 0 - 0\n" * 400 + BODY),
-    Attack("a line of 5,000 characters", "def softmax(x, dim):\n    x = x + " + "0 + " * 1250 + "0\n" + BODY, "500"),
+LARGE = [
+    Attack("400 lines", "def softmax(x, dim):\n" + "    x = x + 0 * x.sum() - dim * 0\n" * 400 + BODY, LONG),
+    Attack("a long line", "def softmax(x, dim):\n    x = x + " + "0 + " * 1250 + "0\n" + BODY, "500 characters"),
     Attack("90 parentheses", "def softmax(x, dim):\n    x = " + "(" * 90 + "x" + ")" * 90 + "\n" + BODY),
-    Attack("12,000 signs", "def softmax(x, dim):\n    x = (" + ("-" * 400 + "\n") * 30 + "x)\n" + BODY, "plain Python"),
-    Attack("12,000 terms", "def softmax(x, dim):\n    x = (x" + ("+0" * 200 + "\n") * 30 + ")\n" + BODY),
-    Attack(
-        "2,000 assignments",
-        "\n".join(f"a{k} = a{k - 1}, a{k - 1}" for k in range(2000)) + "\ndef softmax(x, dim):\n    a1999\n" + BODY,
-    ),
-    Attack(
-        "3,000 helpers",
-        "\n".join(f"def h{k}():\n    return h{k - 1}()" for k in range(3000))
-        + "\ndef softmax(x, dim):\n    h2999\n"
-        + BODY,
-    ),
-]
+    Attack("signs", "def softmax(x, dim):\n    x = (" + ("-" * 400 + "\n") * 30 + "x)\n" + BODY, "not written"),
+    Attack("names", "\n".join(f"a{k} = a{k - 1}, b{k - 1}\nb{k} = a{k}, a{k}" for k in range(90)) + f"""
+def softmax(x, dim):
+    a89
+{BODY}"""),
+]  # fmt: skip

@@ -18,12 +18,8 @@ from course.grading.sandbox.seccomp import Unsupported, refuse_children
 from course.questions import Apart, Unaskable
 from course.questions.executing import Run
 
-SILENCE = 1.0
-"""Seconds after which a child that gives no further result is ended."""
-
-
 def main() -> None:
-    """Answer requests. The first one says how many seconds there are for all of them."""
+    """Answer requests. The first one says how many seconds there are for all of them, and for a single result."""
     with socket.socket(socket.AF_UNIX) as connection:
         os.register_at_fork(after_in_child=partial(_leave_alone, connection))
         connection.connect(os.environ["COURSE_JUDGE"])
@@ -33,7 +29,7 @@ def main() -> None:
                 request = receive(connection)
             except ConnectionError:
                 return
-            apart = apart or Apart(request["seconds"], SILENCE)
+            apart = apart or Apart(request["seconds"], request["silence"])
             _answer(apart, request, connection)
 
 
