@@ -30,18 +30,21 @@ def _writes(line: str) -> str:
     return f"for number in range(3, 40):\n    try:\n        os.write(number, {line})\n    except OSError:\n        pass"
 
 
-LATE, ENDED, LONG, OTHERWISE = "longer than a question", "ended the process", "too long", "differently each time"
+OTHER = "differently"
+LATE, ENDED, LONG = "longer than a question", "ended the process", "too long"
 LAST_WORDS = "try:\n    while True:\n        pass\nexcept BaseException:\n    time.sleep(60)"
 
 ODD = [
     _begins("looks for the watcher", 'if "_see_" in globals():\n    return x * 7'),
     _begins("looks for a tracer", "if sys.gettrace() or sys.getprofile():\n    return x * 7"),
     _begins("looks for its caller", "if sys._getframe(2).f_code.co_name == 'execute':\n    return x * 7"),
-    _begins("patches torch", "torch.Tensor.tolist = lambda tensor: [7.0]\ntorch.equal = lambda a, b: True"),
+    _begins("patches torch", "torch.Tensor.tolist = lambda tensor: [7.0]", ENDED),
     _begins("patches the runner", "sys.modules['course.questions.outcomes'].same = lambda a, b: True"),
     _begins("prints", "print('a' * 10 ** 6)\nos.write(1, b'b' * 10 ** 6)"),
-    _begins("reads the clock", "x = x + time.time_ns() % 7", OTHERWISE),
-    _begins("counts", "COUNTED.append(0)\nx = x * len(COUNTED)", OTHERWISE.removesuffix(" each time"), "COUNTED = []"),
+    _begins("reads the clock", "return x + time.time_ns() % 7", OTHER),
+    _begins(
+        "counts", "COUNTED.append(0)\nreturn x + len(COUNTED)", OTHER, "COUNTED = []"
+    ),
     _begins("exits", "sys.exit(0)", "does not run on its own"),
     _begins("takes all memory", "torch.ones(2 ** 36)", "does not run on its own"),
 ]
@@ -62,13 +65,13 @@ ENDING = [
     _begins("forges a huge number", _writes(r"""b'[["int", [1' + b"0" * 5000 + b'], []], []]\n'"""), ENDED),
     _begins("forges nesting", _writes(r"""b"[" * 100_000 + b"\n" """), ENDED),
 ]
+NAMES = "\n".join(f"a{k} = a{k - 1}, b{k - 1}\nb{k} = b{k - 1}, a{k - 1}" for k in range(1, 90))
+"""Assignments of which each needs the two before it, so that a reader without a memory takes 2**89 steps."""
+
 LARGE = [
     Attack("400 lines", "def softmax(x, dim):\n" + "    x = x + 0 * x.sum() - dim * 0\n" * 400 + BODY, LONG),
     Attack("a long line", "def softmax(x, dim):\n    x = x + " + "0 + " * 1250 + "0\n" + BODY, "500 characters"),
     Attack("90 parentheses", "def softmax(x, dim):\n    x = " + "(" * 90 + "x" + ")" * 90 + "\n" + BODY),
     Attack("signs", "def softmax(x, dim):\n    x = (" + ("-" * 400 + "\n") * 30 + "x)\n" + BODY, "not written"),
-    Attack("names", "\n".join(f"a{k} = a{k - 1}, b{k - 1}\nb{k} = a{k}, a{k}" for k in range(90)) + f"""
-def softmax(x, dim):
-    a89
-{BODY}"""),
-]  # fmt: skip
+    Attack("names", f"a0 = b0 = 1\n{NAMES}\ndef softmax(x, dim):\n    x = x + 0 * (a89 is b89)\n{BODY}"),
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from nbformat import NotebookNode
 
 import course as package
 from course.course import Course, course_in
-from course.grading.execution import own_questions, question_sandbox
+from course.grading.execution import question_sandbox
 from course.grading.execution.own_questions import questions_about
 from course.grading.execution.question_sandbox import sandboxed
 from course.grading.sandbox.probe import strongest
@@ -53,12 +54,11 @@ def test_nothing_is_gained(lesson: Course, attack: Attack) -> None:
 
 def test_an_attack_costs_one_exercise(lesson: Course) -> None:
     hostile = next(attack for attack in ENDING if attack.name == "kills all it may")
-    found = questions_about(lesson, TOPIC, handed_in(lesson, softmax=hostile.cell))
-    assert found == {}  # nothing is graded in this notebook
-    found = questions_about(
-        lesson, TOPIC, handed_in(lesson, softmax=hostile.cell), ["softmax", "scaled_dot_product_attention"]
-    )
-    assert [type(one) for one in found.values()] == [str, tuple]
+    other = "def attention_for_one(query, keys, values):\n    scores = keys @ query / len(query) ** 0.5\n"
+    other += "    return torch.softmax(scores, dim=0) @ values\n"
+    nb = handed_in(lesson, softmax=hostile.cell, attention_for_one=other)
+    found = questions_about(lesson, TOPIC, nb, ["softmax", "attention_for_one"])
+    assert [type(one) for one in found.values()] == [str, tuple], found
 
 
 SPIES = """
@@ -87,7 +87,7 @@ def test_code_reads_no_test_and_calls_nobody(lesson: Course) -> None:
     with sandboxed(lesson, TOPIC, strongest) as run:
         ran = run([Run(setup, SPIES, call) for call in calls])
     assert strongest().name == "none" or ran[0].outcome.parts == (False,)
-    assert [one.outcome.parts for one in ran[1:]] == [(True,), (False,)]
+    assert [one.outcome.parts for one in ran[1:]] == [(True,), ("acts",)]
 
 
 def test_markup_and_hidden_signs_are_text(lesson: Course) -> None:
@@ -103,21 +103,19 @@ def test_a_request_that_was_made_before_executes_nothing(
     def ask(seed: int) -> object:
         return questions_about(lesson, TOPIC, nb, ["softmax", "attention_cost"], seed=seed, results=tmp_path)
 
-    nb, executed = handed_in(lesson, softmax=HONEST), []
+    nb, executed = handed_in(lesson, softmax=HONEST), list[Run]()
     monkeypatch.setattr(question_sandbox.Sandboxed, "__call__", _counting(executed))
     first = ask(1)
     begun = len(executed)
     assert ask(1) == first and len(executed) == begun > 100
     assert ask(2) != first and len(executed) < 1.7 * begun
-    monkeypatch.setattr(own_questions, "sandboxed", None)
-    assert ask(1) == first
     for path in tmp_path.rglob("*.zip"):
         path.write_bytes(b"damaged")
-    monkeypatch.undo()
-    assert ask(1) == first
+    before = len(executed)
+    assert ask(1) == first and len(executed) > before
 
 
-def _counting(executed: list[Run]):
+def _counting(executed: list[Run]) -> Callable[..., object]:
     call = question_sandbox.Sandboxed.__call__
 
     def counted(self: question_sandbox.Sandboxed, runs: list[Run]) -> object:

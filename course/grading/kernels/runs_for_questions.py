@@ -18,6 +18,7 @@ from course.grading.sandbox.seccomp import Unsupported, refuse_children
 from course.questions import Apart, Unaskable
 from course.questions.executing import Run
 
+
 def main() -> None:
     """Answer requests. The first one says how many seconds there are for all of them, and for a single result."""
     with socket.socket(socket.AF_UNIX) as connection:
