@@ -31,7 +31,9 @@ def test_the_last_definition_counts() -> None:
     assert read(cells, "f", lambda name: False)[1] == "def f(x):\n    return -x\n"
 
 
-@pytest.mark.parametrize("cell", ["answer = len", "answer = lambda x: x", "answer = answer", "for answer in []: pass", "("])
+@pytest.mark.parametrize(
+    "cell", ["answer = len", "answer = lambda x: x", "answer = answer", "for answer in []: pass", "("]
+)
 def test_what_is_no_function_of_a_cell_cannot_be_read(cell: str) -> None:
     with pytest.raises(Unaskable, match="not written as a function"):
         read([cell], "answer", lambda name: False)
