@@ -155,7 +155,8 @@ class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
-    written questions, by topic and question. `public` is the text of the parts in `PUBLIC`. The defaults, without a
+    written questions, by topic and question. `asks_in_feedback` says whether pages of feedback ask about the student's
+    own code. `public` is the text of the parts in `PUBLIC`. The defaults, without a
     file, are those of the original course.
     """
 
@@ -169,6 +170,7 @@ class Outline:
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
+    asks_in_feedback: bool = True
     public: str = ""
 
     @property
@@ -221,7 +223,7 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics"), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "feedback"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -236,6 +238,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             extensions=_extensions(_table(values, "extensions"), choices),
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
+            asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
         )
@@ -396,6 +399,14 @@ def _criterion(values: dict[str, Any], where: str) -> Criterion:
     if not words["text"]:
         raise Faulty(f'{where} has no text. Say what earns or loses the points, such as text = "Names the scale."')
     return Criterion(points=float(points), **words)
+
+
+def _asks_in_feedback(values: dict[str, Any]) -> bool:
+    _only(values, ("questions",), "[feedback]")
+    chosen: Any = values.get("questions", True)
+    if not isinstance(chosen, bool):
+        raise Faulty(f"[feedback] questions is {chosen!r}, but must be true or false, without quotes")
+    return chosen
 
 
 def _choice(folder: str, values: Any) -> Choice:

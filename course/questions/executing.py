@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .outcomes import Value, seen
-from .watching import WATCHER, Event, TooLong, Watcher, watched
+from .watching import MOST_EVENTS, WATCHER, Event, TooLong, Watcher, watched
 
 SECONDS_A_RUN = 0.25
 """Processor time of one run. A call that takes longer is not asked about."""
@@ -67,9 +67,16 @@ class Ran:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Ran:
-        """Return what `to_plain` wrote."""
-        events = (Event(line, name, Value.from_plain(value) if value else None) for line, name, value in plain[1])
-        return cls(Value.from_plain(plain[0]), tuple(events))
+        """Return what `to_plain` wrote.
+
+        Raises:
+            ValueError, TypeError: it wrote no such thing.
+        """
+        outcome, seen_ = plain
+        events = [Event(line, name, Value.from_plain(value) if value else None) for line, name, value in seen_]
+        if len(events) > MOST_EVENTS or any((type(e.line), type(e.name)) != (int, str) for e in events):
+            raise ValueError("these are no events")
+        return cls(Value.from_plain(outcome), tuple(events))
 
 
 Runner = Callable[[list[Run]], list[Ran]]
@@ -171,7 +178,7 @@ class _Sets(ast.NodeTransformer):
 
     def _called(self, content: ast.expr) -> ast.AST:
         self.generic_visit(content)
-        return ast.Call(ast.Name("set", ast.Load()), [content], [])
+        return ast.fix_missing_locations(ast.Call(ast.Name("set", ast.Load()), [content], []))
 
 
 def _unwritten(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -221,7 +228,9 @@ def prepare_process() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook's, who ends this process
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         if sys.platform == "linux":
-            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            highest = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            memory = _MEMORY if highest == resource.RLIM_INFINITY else min(_MEMORY, highest)
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     sys.addaudithook(_notice)
 
 
@@ -297,10 +306,19 @@ def _defined(setup: str, source: str, is_watched: bool, is_shuffled: bool) -> tu
     names = module.__dict__
     if is_shuffled:
         names |= {"set": shuffled, "hash": lambda value: hash((value, _seed))}
-    exec(compile(ast.fix_missing_locations(_Sets().visit(ast.parse(setup))), "<setup>", "exec"), names)
+    exec(_setup_code(setup), names)
     before, tree = set(names), ast.parse(source)
     if is_watched:
         names[WATCHER] = Watcher()
         tree = watched(tree)
-    exec(compile(ast.fix_missing_locations(_Sets().visit(tree)), ANSWER, "exec"), names)
+    exec(_code(tree, source, ANSWER), names)
     return names, names.keys() - before
+
+
+@cache
+def _setup_code(setup: str) -> types.CodeType:
+    return _code(ast.parse(setup), setup, "<setup>")
+
+
+def _code(tree: ast.Module, text: str, name: str) -> types.CodeType:
+    return compile(_Sets().visit(tree) if "{" in text else tree, name, "exec")
