@@ -775,7 +775,7 @@ rubric("gpt_question")
 # Your dictionary is small, and your code can do more. It holds every part of [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), which Hugging Face published in 2024.
 # That model read 2 trillion tokens and was then trained to answer questions. Your class loads it without a change.
 #
-# The weights are not part of the course. They are a download of 93 MB, under the licence Apache-2.0. Write `download=True` into the brackets of the next cell to get them, once. Your computer keeps them, and a process that runs the model takes up to 1 GB of memory. On Kaggle, add the file that the cell names as an input.
+# The weights are not part of the course. They are a download of 93 MB, under the licence Apache-2.0. Write `download=True` into the brackets of the next cell to get them, once. Your computer keeps them. With the model, this notebook takes up to 1.2 GB of memory. On Kaggle, add the file that the cell names as an input.
 # You may also leave it. Then each cell below shows what we saw.
 
 # %%

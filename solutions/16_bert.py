@@ -679,7 +679,7 @@ rubric("bert_question")
 # <!-- needs: 15_gpt -->
 # At the end of topic 15, this model ran in your own class.
 #
-# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. With the model, this notebook takes up to 1.7 GB of memory. You may also leave it. Then each cell below shows what we saw.
 
 # %%
 real = data.load_language_model()

@@ -640,7 +640,7 @@ rubric("assistant_question")
 #
 # The assistant above has 1.5 million numbers and has read a dictionary. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has ninety times as many. Hugging Face trained it on 2 trillion tokens, then on chats, and then on preferences by DPO. These are the steps of this notebook. **What do role tokens do in a model that can answer?**
 #
-# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. With the model, this notebook takes up to 1.5 GB of memory. You may also leave it. Then each cell below shows what we saw.
 
 # %%
 real = data.load_language_model()

@@ -62,8 +62,8 @@ def show_descriptions() -> None:
 
     as_png = shell.display_formatter.formatters["image/png"]
     plain = as_png.lookup_by_type(Figure) if Figure in as_png else None  # a notebook can ask for figures in SVG
-    if plain is not None and not isinstance(plain, _Sharp):
-        as_png.for_type(Figure, _Sharp(plain))
+    if plain is not None and not isinstance(plain, _Unlabelled):
+        as_png.for_type(Figure, _Unlabelled(plain))
 
     def shown(figure: Figure, **_: Any) -> tuple[dict[str, str], dict[str, Any]] | None:
         alt = str(figure.get_label())
@@ -72,18 +72,14 @@ def show_descriptions() -> None:
     shell.display_formatter.mimebundle_formatter.for_type(Figure, shown)
 
 
-class _Sharp:
-    """A PNG formatter for figures: the course's own for labelled ones, and the notebook's for all others."""
+class _Unlabelled:
+    """The notebook's PNG formatter for figures without a label. Those with one have their picture already."""
 
     def __init__(self, as_png: Any) -> None:
         self.as_png = as_png
 
     def __call__(self, figure: Figure) -> Any:
-        alt = str(figure.get_label())
-        if not alt:
-            return self.as_png(figure)
-        png = _drawn(figure)
-        return png, described(png, alt)[1]["image/png"]
+        return None if str(figure.get_label()) else self.as_png(figure)
 
 
 def _drawn(figure: Figure) -> bytes:

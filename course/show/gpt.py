@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..data import wordnet
 from . import live
-from .style import BLUE, GREEN, GREY, INK, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
+from .style import BLUE, GREEN, GREY, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -62,7 +62,8 @@ def surnames(right: Sequence[float], other: Sequence[float], guess: float) -> Fi
             axes.bar_label(bars, [f"{p:.2f}" for p in probabilities], padding=2, fontsize=8)
         axes.axhline(guess, color=GREY, linestyle="--", linewidth=1.5, label="guessing")
         axes.set(title="Does it look back to a surname?", xlabel="how often the person has spoken")
-        axes.set(ylabel="probability of a surname", ylim=(0, 1.05), xticks=times.tolist())
+        axes.set(ylabel="probability of a surname", xticks=times.tolist())
+        axes.set(ylim=(0, 1.25), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1])  # the legend stands above the bars
         axes.grid(axis="x", visible=False)
         axes.legend(loc="upper center", ncols=3, fontsize=9, handlelength=1.2, columnspacing=1.0)
         return finished(
@@ -120,15 +121,8 @@ def scaling(N: Tensor, losses: Tensor, law: Mapping[str, float], entropy: float,
                 dots = {"color": ORANGE, "markerfacecolor": face, "linestyle": "none", "marker": "o"}
                 left.semilogx(N[some], losses[some], label=label, **dots)
                 right.loglog(N[some], (losses[some] - E).clamp(min=1e-3), **dots)
-        left.axhline(E, color=BLUE, linestyle="--", linewidth=1.2)
-        left.axhline(entropy, color=GREY, linestyle=":", linewidth=2)
-        for said, level, other, colour in (
-            (f"E = {E:.3f}", E, entropy, BLUE),
-            (f"entropy {entropy:.3f}", entropy, E, INK),
-        ):
-            above = level > other or (level == other and colour == BLUE)
-            apart = {"xytext": (2, 4 if above else -13), "textcoords": "offset points", "color": colour}
-            left.annotate(said, (float(sizes[0]), level), **apart)
+        left.axhline(E, color=BLUE, linestyle="--", linewidth=1.2, label=f"E = {E:.3f}")
+        left.axhline(entropy, color=GREY, linestyle=":", linewidth=2, label=f"entropy {entropy:.3f}")
         left.set(title="Loss by training", xlabel="texts read, N", ylabel="nats a word")
         left.set_ylim(bottom=min(E, entropy) - 0.2 * float(losses.max() - losses.min()))
         left.legend(loc="upper right")

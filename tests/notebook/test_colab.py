@@ -35,6 +35,7 @@ from course.grading.release.wheel import build_wheel
 from course.syllabus import OURS, Topic
 from tests.clone import ROOT, clone
 from tests.original import ORIGINAL, find_topic
+from tests.training.see_language_model import SEEN
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +106,9 @@ def test_all_of_a_notebook_runs_on_kaggle_without_a_network(topic: Topic, kaggle
     offline = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
     environment = {**_environment(kaggle), **offline, "PIP_NO_INDEX": "1", "KAGGLE_KERNEL_RUN_TYPE": "Interactive"}
     del environment["COLAB_RELEASE_TAG"]
-    _all_of(topic, kaggle, environment)
+    shown = _all_of(topic, kaggle, environment)
+    cells = SEEN.findall(source_path(ROOT, topic).read_text("utf-8"))
+    assert sum(text.startswith("What we saw:") for text in shown) == len(cells), "it needs the language model's weights"
 
 
 def _all_of(topic: Topic, folder: Path, environment: dict[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Labels of a figure that a line strikes."""
+"""Labels of a figure that a line, a dot or a bar strikes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
 
 
 def struck(figure: Figure) -> list[str]:
-    """The texts of a figure, legends included, through which a line of its axes runs."""
+    """The texts of a figure, legends included, on which a line or a dot of its axes lies, or a bar in a legend's case.
+
+    Other texts may stand on a bar, as its label.
+    """
     figure.draw_without_rendering()
     found = []
     for axes in figure.axes:
-        texts = [*axes.texts, *(axes.get_legend().get_texts() if axes.get_legend() else ())]
-        lines = [line for line in axes.lines if line.get_linestyle() != "None" and len(line.get_xydata()) > 1]
-        found += [
-            text.get_text()
-            for text in texts
-            if isinstance(text, Text) and text.get_text() and any(_crosses(line, _letters(text)) for line in lines)
-        ]
+        entries = axes.get_legend().get_texts() if axes.get_legend() else []
+        bars = [bar.get_window_extent() for bar in axes.patches]
+        for text in filter(Text.get_text, [*axes.texts, *entries]):
+            letters = _letters(text)
+            on_a_bar = text in entries and any(bar.overlaps(letters) for bar in bars)
+            if on_a_bar or any(_crosses(line, letters) for line in axes.lines):
+                found.append(text.get_text())
     return found
 
 
@@ -37,6 +40,15 @@ def _letters(text: Text) -> Bbox:
 
 def _crosses(line: Line2D, box: Bbox) -> bool:
     points = line.get_transform().transform(np.asarray(line.get_xydata(), float))
+    if line.get_linestyle() == "None":
+        return bool(_within(points, box.padded(line.get_markersize() / 2)).any())
+    if len(points) < 2:
+        return False
     share = np.linspace(0, 1, 500)[:, None]
     along = np.concatenate([begin + share * (end - begin) for begin, end in pairwise(points)])
-    return bool(((along > box.min) & (along < box.max)).all(1).any())
+    return bool(_within(along, box).any())
+
+
+def _within(points: np.ndarray, box: Bbox) -> np.ndarray:
+    inside: np.ndarray = ((points > box.min) & (points < box.max)).all(1)
+    return inside

@@ -23,6 +23,9 @@ CELLS = {
     "as it is": f"from course import show\n{FIGURE}",
     "twice as sharp": f"%config InlineBackend.figure_formats = ['retina']\n{FIGURE}",
     "a student's own": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\nplt.close(figure)\nfigure",
+    "counted": f"from matplotlib.figure import Figure\ndrawn, save = [], Figure.savefig\n"
+    f"Figure.savefig = lambda *given, **how: drawn.append(1) or save(*given, **how)\n{FIGURE}",
+    "the count": "len(drawn)",
     "drawn in lines": f"%config InlineBackend.figure_formats = ['svg']\n{FIGURE}",
 }
 
@@ -58,6 +61,10 @@ def test_its_file_is_sharp_clear_and_small_and_has_the_description(name: str, ou
     assert picture.convert("RGBA").getpixel((0, 0))[3] == 0, "it has a ground"
     assert len(png) < 40_000
     assert about["alt"] == SHOWS
+
+
+def test_it_is_drawn_once(outputs: dict[str, NotebookNode]) -> None:
+    assert outputs["counted"].data["image/png"] and outputs["the count"].data["text/plain"] == "1"
 
 
 @pytest.mark.parametrize("name", ["a student's own", "drawn in lines"])

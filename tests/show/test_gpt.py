@@ -75,19 +75,6 @@ def test_runs_that_the_law_predicts_are_hollow():
     assert [dots[name].get_markerfacecolor() for name in dots] == [dots["measured"].get_color(), "none"]
 
 
-@pytest.mark.parametrize("entropy", [2.1, 2.16, 2.19, 2.21, 2.24, 2.3])
-def test_floor_and_entropy_do_not_strike_each_others_labels(entropy):
-    N, losses = torch.tensor([1e3, 1e4, 1e5]), torch.tensor([3.0, 2.6, 2.4])
-    figure = pictures.scaling(N, losses, {"E": 2.2, "A": 9.0, "alpha": 0.35}, entropy)
-    left, _ = figure.axes
-    figure.canvas.draw()
-    lines = [left.transData.transform((1e4, level))[1] for level in (2.2, entropy)]
-    labels = [text for text in left.texts if text.get_text().startswith(("E =", "entropy"))]
-    assert len(labels) == 2
-    for box in (text.get_window_extent() for text in labels):
-        assert not any(box.y0 < line < box.y1 for line in lines)
-
-
 @pytest.fixture
 def sampler():
     torch.manual_seed(0)

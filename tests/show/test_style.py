@@ -72,6 +72,12 @@ def _scaling() -> object:
     return show.gpt.scaling(sizes, 2.61 + 160 / sizes**0.75, {"E": 2.61, "A": 160.0, "alpha": 0.75}, 2.60)
 
 
+def _scaling_as_in_its_notebook() -> object:
+    sizes = torch.tensor([1600.0, 3200, 6400, 12800, 25600])
+    losses = torch.tensor([3.094, 2.778, 2.664, 2.626, 2.615])
+    return show.gpt.scaling(sizes, losses, {"E": 2.598, "A": 22_500.0, "alpha": 1.456}, 2.604, fitted=3)
+
+
 @pytest.mark.parametrize(
     "draw",
     [
@@ -81,8 +87,10 @@ def _scaling() -> object:
         lambda: show.self_attention.costs(self_attention.attention_cost, self_attention.crossover_length),
         lambda: show.encoder_decoder.whole_picture(),
         _scaling,
+        _scaling_as_in_its_notebook,
+        lambda: show.gpt.surnames([0.06, 0.99, 0.99, 0.99, 0.99], [0.07, 0.07, 0.05, 0.07, 0.10], guess=1 / 17),
     ],
-    ids=["perplexity", "lstm", "memory", "costs", "transformer", "scaling"],
+    ids=["perplexity", "lstm", "memory", "costs", "transformer", "scaling", "notebook's scaling", "surnames"],
 )
 def test_no_line_strikes_a_label(draw) -> None:
     assert struck(draw()) == []
@@ -94,7 +102,11 @@ def test_a_struck_label_is_noticed() -> None:
         axes.plot([0, 1], [0, 1])
         axes.text(0.5, 0.5, "on the line", ha="center")
         axes.text(0.5, 0.1, "beside it", ha="center")
-        assert struck(figure) == ["on the line"]
+        axes.plot([0.1], [0.9], "o")
+        axes.text(0.1, 0.9, "on the dot", ha="center", va="center")
+        axes.bar([0.9], [1.0], label="on the bar")
+        axes.legend(loc="upper right")
+        assert struck(figure) == ["on the line", "on the dot", "on the bar"]
         plt.close(figure)
 
 

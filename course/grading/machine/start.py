@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -66,7 +67,7 @@ def open_map(folder: Path, options: list[str]) -> int:
         options: further command-line options for JupyterLab.
 
     Raises:
-        Problem: JupyterLab is not installed.
+        Problem: JupyterLab is not installed, or it refuses to run as root.
     """
     if find_spec("jupyterlab") is None:
         raise Problem(
@@ -76,6 +77,12 @@ def open_map(folder: Path, options: list[str]) -> int:
     command = [sys.executable, "-m", "jupyterlab", address, *options]
     before = signal.signal(signal.SIGINT, lambda *_: None)  # JupyterLab handles Ctrl-C: it asks whether to end
     try:
-        return subprocess.run(command, cwd=folder, check=False).returncode
+        status = subprocess.run(command, cwd=folder, check=False).returncode
     finally:
         signal.signal(signal.SIGINT, before)
+    if status == 1 and getattr(os, "geteuid", lambda: 1)() == 0:
+        raise Problem(
+            "JupyterLab did not start. If that is because you are root, run `course start` as another user, "
+            f"or `jupyter lab --allow-root` in {folder}"
+        )
+    return status

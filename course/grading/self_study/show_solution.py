@@ -41,11 +41,14 @@ def text(course: Course, topic: Topic, item: Item) -> str:
 
 
 def _sections(course: Course, topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
-    if item.kind == "question":
-        yield "The model answer", _cell(course, topic, item.name)
-        return
-    from course.hidden import find
+    from course.hidden import find, other_question
 
+    if item.kind == "question":
+        other = other_question(topic)
+        if other:
+            yield "The question", other.prompt
+        yield "The model answer", other.answer if other else _cell(course, topic, item.name)
+        return
     declared = find(course, item.name)
     if item.kind == "task":
         yield "The notebook's own training", _cell(course, topic, f"{item.name}-solution")

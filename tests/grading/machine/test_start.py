@@ -84,6 +84,21 @@ def test_ctrl_c_is_left_to_jupyterlab(tmp_path: Path, monkeypatch: pytest.Monkey
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize(("user", "status", "ends"), [(0, 1, 2), (0, 3, 3), (1000, 1, 1)])
+def test_root_hears_how_to_start_it(
+    user: int,
+    status: int,
+    ends: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(start.os, "geteuid", lambda: user, raising=False)
+    monkeypatch.setattr(start.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], status))
+    assert cli.main(["start", str(tmp_path)]) == ends
+    assert ("jupyter lab --allow-root` in" in capsys.readouterr().err) == (ends == 2)
+
+
 def refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     assert cli.main(["start", str(folder)]) == 2
     return capsys.readouterr().err

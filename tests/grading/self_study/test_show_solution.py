@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,14 @@ def test_every_exercise_has_its_solution(topic: Topic, item: Item) -> None:
         assert first == f"The reference, from course/reference/{topic.name}.py"
         assert f"def {item.name}(" in rest[0] or rest[0].startswith(f"class {item.name}")
         assert "Known mistakes, and an experiment that shows each" in rest
+
+
+def test_a_class_with_another_question_sees_that_one() -> None:
+    topic, item = ORIGINAL.find_item("rnn_question")
+    first, second, third = (show_solution.text(ORIGINAL, replace(topic, question=n), item) for n in (1, 2, 3))
+    assert "no gradient ever had to travel further than 16 steps" in first
+    assert "clips the gradient's norm at 0.001" in second and "scales all gradients by one factor" in second
+    assert "scheduled sampling" in third and not {first, second} & {third}
 
 
 def test_it_shows_the_reference_with_a_commentary(capsys: pytest.CaptureFixture[str]) -> None:
