@@ -125,7 +125,8 @@ def test_an_answer_that_cannot_be_asked_about_is_passed_over_with_a_word(body: s
     ],
 )
 def test_code_that_looks_for_the_watcher_gains_nothing(first: str) -> None:
-    found = asked(f"def softmax(x, dim):\n    {first}\n    {HONEST}\n", SOFTMAX_CALLS, setup="import torch, sys")
+    source = f"def softmax(x, dim):\n    {first}\n    {HONEST}\n"
+    found = asked(source, SOFTMAX_CALLS, setup="import torch, sys", silence=3)
     assert len(found) >= 3
     if "_see_" in first:
         assert all(question.kind != "trace" for question in found)
