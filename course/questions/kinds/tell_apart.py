@@ -81,7 +81,7 @@ def _draft(table: Table, copy: int, calls: list[int], hidden: float, rng: random
     if shared := shared_call(texts, table.subject):
         asked = f"With which of these does the result of this call change?\n{code(shared[0])}"
         said = [f"`{text}`" for text in shared[1]]
-    elif max(map(len, texts)) > MOST_UNSHARED:
+    elif max(len(text.splitlines()[-1]) for text in texts) > MOST_UNSHARED:
         return None
     else:
         asked, said = "For which of these calls does the result change?", [_choice(text, table) for text in texts]
