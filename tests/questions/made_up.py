@@ -46,7 +46,12 @@ def made(source: str, calls: tuple[str, ...], name: str = "", setup: str = "impo
 
 
 def asked(
-    source: str, calls: tuple[str, ...], seed: int = 0, most: int = 6, setup: str = "import torch"
+    source: str,
+    calls: tuple[str, ...],
+    seed: int = 0,
+    most: int = 6,
+    setup: str = "import torch",
+    silence: float | None = None,
 ) -> list[Question]:
-    """The questions about a made-up answer, without a hurry."""
-    return ask(made(source, calls, setup=setup), Apart(90), seed, most)
+    """The questions about a made-up answer, without a hurry. What is silent for `silence` seconds is left out."""
+    return ask(made(source, calls, setup=setup), Apart(90, silence), seed, most)

@@ -109,8 +109,9 @@ HONEST = "e = (x - x.amax(dim, keepdim=True)).exp(); return e / e.sum(dim, keepd
     ],
 )
 def test_an_answer_that_cannot_be_asked_about_is_passed_over_with_a_word(body: str, why: str) -> None:
+    calls = SOFTMAX_CALLS[:1] if body.startswith("while") else SOFTMAX_CALLS  # each takes its time several times
     with pytest.raises(Unaskable, match=why):
-        asked(f"seen = []\ndef softmax(x, dim):\n    {body}\n", SOFTMAX_CALLS)
+        asked(f"seen = []\ndef softmax(x, dim):\n    {body}\n", calls)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,8 @@ def test_an_answer_that_cannot_be_asked_about_is_passed_over_with_a_word(body: s
     ],
 )
 def test_code_that_looks_for_the_watcher_gains_nothing(first: str) -> None:
-    found = asked(f"def softmax(x, dim):\n    {first}\n    {HONEST}\n", SOFTMAX_CALLS, setup="import torch, sys")
+    source = f"def softmax(x, dim):\n    {first}\n    {HONEST}\n"
+    found = asked(source, SOFTMAX_CALLS, setup="import torch, sys", silence=3)
     assert len(found) >= 3
     if "_see_" in first:
         assert all(question.kind != "trace" for question in found)

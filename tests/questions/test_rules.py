@@ -59,6 +59,16 @@ def test_one_wrong_choice_at_most_is_of_another_call_and_made_of_what_this_call_
         assert all(tokens(text) <= tokens(question.text + question.choices[question.key].text) for text in texts)
 
 
+def test_four_long_calls_that_share_nothing_are_not_compared() -> None:
+    source = "def total_of_all_the_numbers(x):\n    return x.abs().sum()\n"
+    kinds = []
+    for ones in (3, 30):
+        rows = [[sign * k, *[1] * ones] for sign, k in ((1, 2), (1, 3), (1, 5), (1, 8), (-1, 4))]
+        calls = tuple(f"total_of_all_the_numbers(tensor({row}))" for row in rows)
+        kinds.append({question.kind for question in drafted(source, calls)})
+    assert "tell apart" in kinds[0] - kinds[1], kinds
+
+
 @pytest.mark.parametrize(
     ("source", "argument", "values"),
     [
@@ -112,8 +122,10 @@ def test_a_sign_that_only_the_right_change_has_is_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["seen = {}", "seen = Counter()", "seen = -2", "seen: dict[str, int] = {}", "seen = ()", "seen = 'ab'"]
-)
+    "line",
+    ["seen = {}", "seen = Counter()", "seen = -2", "seen: dict[str, int] = {}", "seen = ()", "seen = 'ab'",
+     "seen = [torch.empty(0, dtype=torch.long)]"],
+)  # fmt: skip
 def test_no_constant_is_traced(line: str) -> None:
     body = ("seen = [x, 7]", "seen = [x * 2, x]", line, "seen = [x + 3, 2]", "seen = [x - 1, 5]", "return seen + [x]")
     source = "def f(x):\n    " + "\n    ".join(body)

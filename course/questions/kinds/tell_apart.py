@@ -16,6 +16,9 @@ from ..wrong_choices import balanced
 _TELLING = {"condition", "comparison", "slice", "argument left out", "statement removed", "term left out",
             "step left out", "axis or index"}  # fmt: skip
 
+MOST_UNSHARED = 120
+"""Length of a call that shares no argument with the others. Four longer ones take more than two minutes to read."""
+
 
 def drafts(table: Table, rng: random.Random) -> Iterator[Draft | None]:
     """Yield questions about changes that one of four calls of the same form shows."""
@@ -78,6 +81,8 @@ def _draft(table: Table, copy: int, calls: list[int], hidden: float, rng: random
     if shared := shared_call(texts, table.subject):
         asked = f"With which of these does the result of this call change?\n{code(shared[0])}"
         said = [f"`{text}`" for text in shared[1]]
+    elif max(len(text.splitlines()[-1]) for text in texts) > MOST_UNSHARED:
+        return None
     else:
         asked, said = "For which of these calls does the result change?", [_choice(text, table) for text in texts]
     options = []

@@ -19,7 +19,10 @@ from ..wording import code, shown_call, times
 from ..wrong_choices import Site, Wrong, distinct, is_choice, options
 
 MOST_SITES = 14
-_EMPTY = r"\{\}|(?<![\w.])\w*\((int|float|list|set|dict)?\)|(?<=[=,] )-[\d.e-]+|'[^']*'|\"[^\"]*\""
+_EMPTY = (
+    r"\{\}|(?<![\w.])\w*\((int|float|list|set|dict)?\)|(?<=[=,] )-[\d.e-]+"
+    r"|'[^']*'|\"[^\"]*\"|torch\.empty\([^()]*\)"
+)
 _COPY = re.compile(rf"\s*[\w, ]+(: [\w\[\]., ]+)? = ({_EMPTY}|[\w\[\]., ])*")
 """A line that only copies, takes apart, or sets constants and empty containers."""
 

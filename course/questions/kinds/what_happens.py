@@ -25,12 +25,11 @@ def sites(table: Table, rng: random.Random) -> Iterator[Site]:
         special = 0.5 if right.kind == "error" or "nan" in said(right) else 0.0
         if len(wrong) < 3:  # too little can be changed, so results of other calls serve
             others = [k for k, one in enumerate(table.right) if one.kind == right.kind and "\n" not in table.calls[k]]
+            others.sort(key=lambda k: not _could_be(table.right[k], right, text))
             fitting = [k for k in others if _could_be(table.right[k], right, text)]
             is_fair = len(distinct(right, [*wrong, *(Wrong(table.right[k]) for k in fitting)])) > len(wrong) == 2
-            returned = (
-                Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in (fitting if is_fair else others)
-            )
-            wrong = distinct(right, [*wrong, *returned])[: 3 if is_fair else None]
+            returned = (Wrong(table.right[k], (), f"`{table.calls[k]}` returns this.") for k in others)
+            wrong = distinct(right, [*wrong, *returned])[:3]
             special -= 0.0 if is_fair else LAST_RESORT
         yield Site(call, None, right, wrong, 0, special - (said(right) in text))
 
