@@ -55,6 +55,9 @@ LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
 LONGEST = timedelta(days=366)
 """The longest possible extension."""
 
+PLATFORMS = ("canvas", "moodle")
+"""The tables that say where on a platform a class is."""
+
 PUBLIC = ("title", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
 
@@ -130,6 +133,18 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a class is on a platform: the site's `address`, the number of its `course` there, and named `assignments`.
+
+    `assignments` are the platform's numbers by topic, for those that are not called like their topic.
+    """
+
+    address: str
+    course: int
+    assignments: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Criterion:
     """A line of a rubric: its text, and the points that it gives, or, if negative, takes from full points.
 
@@ -155,8 +170,8 @@ class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
-    written questions, by topic and question. `public` is the text of the parts in `PUBLIC`. The defaults, without a
-    file, are those of the original course.
+    written questions, by topic and question. `places` are those of the class on `PLATFORMS`. `public` is the text of
+    the parts in `PUBLIC`. The defaults, without a file, are those of the original course.
     """
 
     path: Path | None = None
@@ -169,6 +184,7 @@ class Outline:
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
     public: str = ""
 
     @property
@@ -221,7 +237,7 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics"), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", *PLATFORMS), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -236,6 +252,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             extensions=_extensions(_table(values, "extensions"), choices),
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
+            places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
         )
@@ -352,6 +369,25 @@ def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
     if unknown:
         raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(topics)}")
     return Group(name, tuple(normalize("NFC", one) for one in members), frozenset(chosen))
+
+
+def _place(values: dict[str, Any], where: str, topics: Iterable[str]) -> Place:
+    if secret := next((name for name in values if "token" in name.lower() or "key" in name.lower()), ""):
+        raise Faulty(
+            f"{where} has {secret!r}, but this file is no place for a secret. Delete the line, make a new token, and "
+            "keep that in the system's keyring"
+        )
+    _only(values, ("address", "course", "assignments"), where)
+    address = _text(values, "address", where=where).rstrip("/")
+    if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~-]*)?|http://(localhost|127\.0\.0\.1)(:\d+)?", address):
+        raise Faulty(f'{where} address is {address!r}. Write the site\'s address, such as "https://school.example.org"')
+    named = _table(values, "assignments", where)
+    for name, number in {"course": values.get("course"), **named}.items():
+        if name not in ("course", *topics):
+            raise Faulty(f"{where} assignments has {name!r}, which is no topic here. Choose from {', '.join(topics)}")
+        if type(number) is not int or number < 1:
+            raise Faulty(f"{where} {name} is {number!r}. Write its number there, which stands in the page's address")
+    return Place(address, values["course"], named)
 
 
 def _is_a_name(said: Any) -> bool:
