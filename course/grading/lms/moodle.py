@@ -156,7 +156,8 @@ class Moodle:
         there, note = self._feedback(assignment, user), ""
         plugins: dict[str, Any] = {}
         if self._takes(assignment, "comments"):
-            ours = not there.comment or parcel.replace or plain(there.comment) == plain(as_html(parcel.before))
+            known = {plain(as_html(message)) for message in parcel.before}
+            ours = not there.comment or parcel.replace or plain(there.comment) in known
             text = as_html(parcel.message) if ours else there.comment
             note = "" if ours else "the comment there is not ours, and stays"
             plugins["assignfeedbackcomments_editor"] = {"text": text, "format": HTML}

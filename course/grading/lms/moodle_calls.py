@@ -1,7 +1,7 @@
 """Call Moodle's web services, and move files to and from it.
 
-Each call is a POST, so the token stands in no address and in no server's log of addresses. An error is an answer with an
-`exception` and an `errorcode`, mostly with status 200 (`webservice/rest/locallib.php`, `webservice/upload.php` and
+Each call is a POST, so the token stands in no address and in no server's log of addresses. An error is an answer with
+an `exception` and an `errorcode`, mostly with status 200 (`webservice/rest/locallib.php`, `webservice/upload.php` and
 `webservice/pluginfile.php` in github.com/moodle/moodle).
 """
 
@@ -89,7 +89,10 @@ class MoodleCalls:
             raise Problem(f"Moodle says that {upload.name} is on another site. Download it there yourself")
         answer = self._post(upload.url.removeprefix(self._place.address), data={"token": self._token.reveal()})
         if len(answer.content) != upload.size:
-            self._parsed(answer, f"the download of {upload.name}")
+            try:
+                self._parsed(answer, f"the download of {upload.name}")
+            except Answered as error:
+                raise Problem(f"Moodle does not give {upload.name} ({error!s:.100}). Try again") from None
             raise Problem(f"{upload.name} arrived with {len(answer.content)} of {upload.size} bytes. Try again")
         return answer.content
 

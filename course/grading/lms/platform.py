@@ -112,14 +112,14 @@ class Standing:
 class Parcel:
     """What a student gets: the points as text, a message, a page of feedback, and the version of all this.
 
-    `before` is the message of ours that may be replaced, and `replace` whether anybody's may.
+    `before` are the messages of ours that may be there, to be replaced, and `replace` says whether anybody's may be.
     """
 
     points: str
     message: str
     page: Path | None
     version: str
-    before: str = ""
+    before: tuple[str, ...] = ()
     replace: bool = False
 
 

@@ -7,7 +7,7 @@ stopped at any moment leaves each student with all of it or with nothing, and th
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace as altered
 
 from course.course import Course
@@ -73,11 +73,8 @@ def send(
         known, unsure = students_by_number(course, platform, topic)
         there = site.standings(assignment)
         parcels, failed = _parcels(course, grades, topic, assignment, config.CourseDirectory.db_url)
-        changes = []
-        for user, student in sorted(known.items(), key=lambda pair: pair[1]):
-            if student in graded and user in there:
-                standing = _certain(site, assignment, user, there[user], student in journal.begun)
-                changes.append(decide(student, user, parcels[student], standing, journal, replace=replace))
+        wanted = {student: parcels[student] for student in graded}
+        changes = decide_all(site, assignment, there, known, wanted, journal, replace=replace)
         tell(f"{topic.folder} to {assignment.name} on {site.name}: {counts(changes)}")
         for line in table(changes):
             tell(line)
@@ -86,7 +83,7 @@ def send(
         notes += [f"{student}: the page could not be written: {reason}" for student, reason in sorted(failed.items())]
         if dry_run:
             return 0, notes
-        lost = _send_all(site, assignment, changes, journal, replace=replace)
+        lost = deliver(site, assignment, changes, journal, replace=replace)
         kept = _kept(changes, site.name)
         return int(bool(lost or failed or kept)), [*notes, *kept, *lost]
 
@@ -105,6 +102,31 @@ def _refuse(assignment: Assignment, grades: Grades, topic: Topic, name: str) -> 
             f"{name} takes points off late work by a rule of its own, and so does course.toml, for {some(late)}. "
             "Turn one of the two rules off"
         )
+
+
+def decide_all(
+    site: Platform,
+    assignment: Assignment,
+    there: Mapping[str, Standing],
+    known: Mapping[str, str],
+    parcels: Mapping[str, Parcel],
+    journal: Journal,
+    *,
+    replace: bool,
+) -> list[Change]:
+    """Return what happens to each student who should get one of the `parcels`, in the order of their names.
+
+    Args:
+        there: what the platform has, by its numbers.
+        known: the students by these numbers.
+        replace: whether a grade goes out even if somebody changed it on the platform.
+    """
+    changes = []
+    for user, student in sorted(known.items(), key=lambda pair: pair[1]):
+        if student in parcels and user in there:
+            standing = _certain(site, assignment, user, there[user], student in journal.begun)
+            changes.append(decide(student, user, parcels[student], standing, journal, replace=replace))
+    return changes
 
 
 def _certain(site: Platform, assignment: Assignment, user: str, there: Standing, was_begun: bool) -> Standing:
@@ -149,7 +171,7 @@ def _kept(changes: Sequence[Change], name: str) -> list[str]:
     return [f"changed on {name} by somebody else, and kept: {some(kept)}. {advice}"] if kept else []
 
 
-def _send_all(
+def deliver(
     site: Platform, assignment: Assignment, changes: Sequence[Change], journal: Journal, *, replace: bool
 ) -> list[str]:
     """Send to all students who get something, and return notes on those who did not get it as it was sent.
@@ -163,8 +185,7 @@ def _send_all(
             journal.write(_entry(change, done=True))
     notes, sent, refused = [], [], 0
     for change in wanted:
-        before = journal.sent.get(change.student)
-        goes = altered(change.parcel, before=before.message if before else "", replace=replace)
+        goes = altered(change.parcel, before=journal.messages(change.student), replace=replace)
         journal.write(_entry(change, done=False))
         try:
             after = _send(site, assignment, change.user, goes)
