@@ -27,8 +27,11 @@ from course.outline import Place
 from course.problem import Problem
 from course.syllabus import Topic
 
-COLUMNS = ("username", "idnumber", "email", "firstname", "lastname", "lmsuserid")
-FIELDS = ("username", "idnumber", "email", "firstname", "lastname", "id")
+COLUMNS = {
+    **{name: name for name in ("username", "idnumber", "email", "firstname", "lastname", "fullname")},
+    "lmsuserid": "id",
+}
+"""The columns of the class list, and Moodle's fields for them; some of these not every token may see."""
 
 PAGE = 100
 """So many people are asked for at once."""
@@ -64,8 +67,9 @@ class Moodle:
 
     def class_list(self) -> Table:
         """Return the students of the course: those with the role `student`, without suspended ones."""
-        rows = tuple(tuple(str(user.get(name) or "") for name in FIELDS) for user in self._students)
-        return Table(Path(self.name), COLUMNS, rows, tuple(range(1, len(rows) + 1)))
+        seen = {name: field for name, field in COLUMNS.items() if any(user.get(field) for user in self._students)}
+        rows = tuple(tuple(str(user.get(field) or "") for field in seen.values()) for user in self._students)
+        return Table(Path(self.name), tuple(seen), rows, tuple(range(1, len(rows) + 1)))
 
     @cached_property
     def _students(self) -> list[Mapping[str, Any]]:

@@ -53,15 +53,6 @@ def read_token(platform: str, place: Place) -> Token:
     return Token(text)
 
 
-def has_token(platform: str, place: Place) -> bool:
-    """Whether there is a token for a site."""
-    try:
-        read_token(platform, place)
-    except Problem:
-        return False
-    return True
-
-
 def _in_keyring(address: str) -> str:
     """Return the keyring's token for a site, or "" if there is none, or no keyring."""
     import keyring
