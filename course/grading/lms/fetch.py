@@ -217,7 +217,7 @@ def _notes(inbox: Inbox, name: str, platform: str) -> list[str]:
 
 def _collect(course: Course, topic: Topic) -> tuple[int, list[str]]:
     """Run `nbgrader zip_collect` on the inbox, without the tokens, and return its status and what it says."""
-    line = [sys.executable, "-m", "nbgrader", "zip_collect", topic.folder, "--force", "--log-level=WARN"]
+    line = [sys.executable, "-m", "nbgrader", "zip_collect", topic.folder, "--force", "--log-level=ERROR"]
     environment = {name: value for name, value in os.environ.items() if name not in map(variable, PLATFORMS)}
     done = subprocess.run(line, cwd=course.root, env=environment, capture_output=True, text=True)
     lines = [one for text in (done.stdout, done.stderr) for one in text.splitlines() if one.strip()]
