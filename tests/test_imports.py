@@ -17,7 +17,7 @@ PACKAGE = Path(course.__file__).parent
 ROOT = PACKAGE.parent
 
 # What each stage of the work in course/grading may know besides itself. It knows nothing of what comes later. Reports,
-# exports and the demo may look at everything else, never at each other. What talks to platforms sends what exports write.
+# exports and the demo may look at everything else, never at each other. What talks to platforms also knows exports.
 STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "gradebook": set(),
     "sandbox": set(),
