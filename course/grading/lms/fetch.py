@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -22,7 +22,7 @@ from course.course import Course
 from course.files import write_atomically
 from course.grading.course_files import reproducible_zip
 from course.grading.gradebook.students import some
-from course.grading.intake.bare_notebooks import bare_work
+from course.grading.intake.bare_notebooks import bare_work, match_bare
 from course.grading.intake.ownership import HandIn, Manifest, read_manifest
 from course.grading.intake.submit import MANIFEST, archive_head, archive_name
 from course.grading.intake.untrusted import everything
@@ -31,6 +31,7 @@ from course.grading.lms.people import students_by_number
 from course.grading.lms.platform import Attempt, Platform
 from course.grading.lms.secret import variable
 from course.grading.nbgrader_bridge.unpacking import unpack
+from course.outline import Group
 from course.problem import Problem
 from course.syllabus import Topic
 
@@ -52,6 +53,7 @@ class Inbox:
     record: Path
     topics: tuple[str, ...]
     topic: str
+    groups: Sequence[Group]
     known: dict[str, list[str]] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     typed: list[str] = field(default_factory=list)
@@ -103,7 +105,8 @@ def _open(course: Course, platform: str, topic: Topic) -> Inbox:
     """Return the inbox of a topic, with what was fetched before."""
     folder = course.root / "downloaded" / topic.folder / "archive"
     folder.mkdir(parents=True, exist_ok=True)
-    inbox = Inbox(folder, course.root / FETCHED / f"{platform}-{topic.folder}.json", course.known_folders, topic.folder)
+    record = course.root / FETCHED / f"{platform}-{topic.folder}.json"
+    inbox = Inbox(folder, record, course.known_folders, topic.folder, course.outline.groups_in(topic.folder))
     try:
         inbox.known = dict(json.loads(inbox.record.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -130,31 +133,37 @@ def _packed(site: Platform, attempt: Attempt, student: str, inbox: Inbox, folder
     """Yield the files for the inbox: zips of `course submit`, a zip made of other work, and what fits in neither.
 
     Args:
-        student: the student's id in the gradebook, or "" for a team, whose members the intake finds.
+        student: the student's id in the gradebook, or "" for a team, whose group is the one of its name.
         folder: an empty folder for files on the way.
     """
     loose: dict[PurePosixPath, bytes] = {}
-    for upload in attempt.uploads:
+    for number, upload in enumerate(attempt.uploads):
         content, name = site.download(upload), _plain(upload.name)
-        prefix = attempt.prefix(upload.key)
-        if about := _submitted(name, content, inbox.topics, folder):
-            yield f"{prefix}{archive_name(about.topic, about.student, attempt.came)}.zip", content
+        if about := _submitted(name.name, content, inbox.topics, folder):
+            again = f" ({number})" if number else ""
+            when = archive_name(about.topic, about.student, attempt.came)
+            yield f"{attempt.prefix(upload.key)}{when}{again}.zip", content
         else:
-            loose |= dict(_loose(name, content, folder / f"{len(loose)}")) if student else {LOOSE / name: content}
+            loose |= dict(_loose(name, content, folder / f"{number}"))
     if not loose:
         return
     prefix = attempt.prefix(attempt.uploads[0].key)
-    work = bare_work(student, attempt.sender, list(loose), inbox.topic) if student else ""
+    if student:
+        work = bare_work(student, attempt.sender, list(loose), inbox.topic)
+    else:
+        work = match_bare(attempt.sender, list(loose), (), inbox.topic, inbox.groups)
     if isinstance(work, HandIn):
         files = {place.as_posix(): loose.pop(path) for place, path in work.files.items()}
-        yield f"{prefix}{archive_name(inbox.topic, student, attempt.came)}.zip", _zipped(files)
+        yield f"{prefix}{archive_name(inbox.topic, work.student, attempt.came)}.zip", _zipped(files)
     for path, content in loose.items():
-        yield f"{prefix}{path.relative_to(LOOSE).as_posix().replace('/', '_')}", content
+        flat = path.relative_to(LOOSE).as_posix().replace("/", "_")
+        yield f"attempt {attempt.number}/{prefix}{flat}", content
 
 
-def _plain(name: str) -> str:
-    """Return the last part of an uploaded file's name, without what no file system takes."""
-    return re.sub(r'[\x00-\x1f\\:*?"<>|]+', "_", PurePosixPath(name).name) or "unnamed"
+def _plain(name: str) -> PurePosixPath:
+    """Return an uploaded file's path without what no file system takes, and without steps out of its folder."""
+    parts = [re.sub(r'[\x00-\x1f\\:*?"<>|]+', "_", part) for part in PurePosixPath(name).parts]
+    return PurePosixPath(*[part for part in parts if part not in ("/", "..")] or ["unnamed"])
 
 
 def _submitted(name: str, content: bytes, topics: tuple[str, ...], folder: Path) -> Manifest | None:
@@ -175,13 +184,13 @@ def _submitted(name: str, content: bytes, topics: tuple[str, ...], folder: Path)
     return about if about and about.is_valid else None
 
 
-def _loose(name: str, content: bytes, folder: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _loose(name: PurePosixPath, content: bytes, folder: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     """Yield a file, or the files of a student's own archive, below `LOOSE`."""
-    archive = folder.with_suffix(PurePosixPath(name).suffix.lower())
-    archive.write_bytes(content)
-    if archive.suffix != ".zip":
+    if name.suffix.lower() != ".zip":
         yield LOOSE / name, content
         return
+    archive = folder.with_suffix(".zip")
+    archive.write_bytes(content)
     try:
         unpack(archive, folder)
     except Exception:  # noqa: BLE001, because zipfile raises many types, and the intake says what is wrong
@@ -189,7 +198,7 @@ def _loose(name: str, content: bytes, folder: Path) -> Iterator[tuple[PurePosixP
         return
     for path in everything(folder):
         if path.is_file() and not path.is_symlink():
-            yield LOOSE / path.relative_to(folder).as_posix(), path.read_bytes()
+            yield LOOSE / name.with_suffix("") / path.relative_to(folder).as_posix(), path.read_bytes()
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:

@@ -123,6 +123,26 @@ def test_work_comes_with_the_platforms_times(
     assert not any("file" in one.path for one in site.seen[asked:]), "nothing is downloaded twice"
 
 
+@pytest.mark.parametrize("platform", ["moodle"], indirect=True)
+def test_a_teams_work_goes_to_the_group_of_its_name(
+    root: Path, moodle_site: MoodleSite, platform: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two attempts with bare notebooks, which nothing but the team's name assigns."""
+    outline = root / "course.toml"
+    outline.write_text(f"{outline.read_text('utf-8')}[groups]\nnight_owls = ['cy', 'dan']\n", "utf-8")
+    first, second = notebook(root, "cy"), notebook(root, "ada")
+    moodle_site.assignments[11]["teamsubmission"] = 1
+    moodle_site.groups[44] = ("Night_Owls", (103, 104))
+    moodle_site.hand_in(11, 0, EARLY, (f"{NAME}.ipynb", first), group=44)
+    moodle_site.hand_in(11, 0, LATE, (f"{NAME}.ipynb", second), group=44)
+    said(capsys, "roster", platform)
+    shutil.rmtree(root / "submitted")
+    assert "2 attempts on Moodle, of which 2 are new" in said(capsys, "fetch", platform, "6")
+    assert notebook(root, "cy") == second
+    attempts = attempts_of(root, "cy", NAME, root / "submitted" / "cy" / NAME)
+    assert [one.came for one in attempts] == [EARLY.replace(tzinfo=None), LATE.replace(tzinfo=None)]
+
+
 def test_what_is_no_work_is_named(
     root: Path, site: CanvasSite | MoodleSite, platform: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
