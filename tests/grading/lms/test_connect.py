@@ -109,7 +109,7 @@ def test_a_course_without_a_place_is_told_what_to_write() -> None:
 
 
 def test_numbers_say_who_is_who(tmp_path: Path) -> None:
-    """Those of the class list and of the work, unless they contradict each other. Moodle's participants are no users."""
+    """Those of the class list and of the work, unless they contradict each other. Participants are no users."""
     course = Course(tmp_path)
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "moodle.json").write_text('{"1": "ada", "2": "bea", "3": "cy"}')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +14,10 @@ from course.grading.gradebook.grades import Grade
 from course.grading.lms.changes import Change, counts, table
 from course.grading.lms.journal import Entry, Journal, journal_of
 from course.grading.lms.message import parcel, plain, versions_in
+from course.grading.lms.moodle import Moodle
+from course.grading.lms.patience import Patience
 from course.grading.lms.platform import Assignment, Parcel, Platform, Standing
+from course.grading.lms.secret import Token
 from course.grading.lms.send import decide_all, deliver
 from course.outline import Place
 from course.problem import Problem
@@ -20,7 +25,8 @@ from tests.grading.lesson import NAME, TOPIC
 
 from .canvas_site import CanvasSite
 from .conftest import DUE, NUMBERS
-from .moodle_site import MoodleSite
+from .moodle_site import COURSE as MOODLE_COURSE
+from .moodle_site import MOODLE_TOKEN, MoodleSite
 from .sites import Site
 
 POINTS = {"ada": 10.0, "bea": 7.123456789, "cy": 0.0, "dan": 9.99}
@@ -189,6 +195,44 @@ def test_a_grade_whose_answer_is_lost_is_looked_for(fault: str, there: Class) ->
     there.site.fault = changing
     _, notes = there.run()
     assert there.scores == WHOLE and notes == [] and [there.copies(student) for student in POINTS] == [1] * 4
+
+
+def test_one_request_in_twenty_fails(there: Class) -> None:
+    """A class of 64, whose sending is stopped twice; each student has the points once, and one message."""
+    people = {f"s{number}": number for number in range(1001, 1061)} | NUMBERS
+    for number in range(1001, 1061):
+        if isinstance(there.site, CanvasSite):
+            there.site.page = 100
+            there.site.add_user(number, f"Last{number}, First", f"s{number}")
+        elif isinstance(there.site, MoodleSite):
+            there.site.add_user(number, "First", f"Last{number}", f"s{number}", f"s{number}@example.org")
+            there.site.hand_in(11, number, DUE, ("a.ipynb", b"{}"))
+    dice = random.Random(20)
+    kinds = ["429", "500", "503", "cut", "lost", "half"]
+    there.site.fault = lambda number, asked: dice.choice(kinds) if dice.randrange(20) == 0 else None
+    platform = there.platform
+    if isinstance(platform, Moodle):  # which reads the class once in a run
+        platform = Moodle(Place(there.site.address, MOODLE_COURSE), Token(MOODLE_TOKEN), Patience("Moodle", wait))
+    parcels = {
+        name: parcel(Grade(number % 10 + 0.25), SCALE, {}, None, has_most=True) for name, number in people.items()
+    }
+    known, assignment = {str(number): name for name, number in people.items()}, platform.find(TOPIC)
+    for stop in (30, 71, 0):
+        StoppedJournal.left, StoppedJournal.before = stop, stop == 71
+        journal = StoppedJournal(there.folder / "journal.jsonl")
+        standings = platform.standings(assignment)
+        changes = decide_all(platform, assignment, standings, known, parcels, journal, replace=False)
+        with pytest.raises(Stopped) if stop else nullcontext():
+            assert deliver(platform, assignment, changes, journal, replace=False) == []
+    there.site.fault = lambda number, asked: None
+    found = {name: platform.standings(assignment)[str(number)].score for name, number in people.items()}
+    assert found == {name: float(one.points) for name, one in parcels.items()}
+    if isinstance(there.site, CanvasSite):
+        assert {len(there.site.work(11, number).comments) for number in people.values()} == {1}
+
+
+def wait(seconds: float) -> None:
+    """Do not wait."""
 
 
 def test_what_stays_unclear_is_left_for_the_next_run(canvas_site: CanvasSite, canvas: Platform, tmp_path: Path) -> None:
