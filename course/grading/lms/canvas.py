@@ -18,12 +18,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-from canvasapi.assignment import Assignment as CanvasAssignment
-from canvasapi.course import Course as CanvasCourse
 from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
+from canvasapi.paginated_list import PaginatedList
 from canvasapi.requester import Requester
-from canvasapi.submission import Submission
 from canvasapi.upload import Uploader
+from canvasapi.util import combine_kwargs
 
 from course.grading.classroom.roster import Table
 from course.grading.intake.platforms import Sender
@@ -82,6 +81,13 @@ class _Session(requests.Session):
         return super().request(*arguments, **options)
 
 
+class _Plain:
+    """A thing on Canvas as it was sent; canvasapi's own objects try for seconds to read every field as a date."""
+
+    def __init__(self, requester: Requester, attributes: Mapping[str, Any]) -> None:
+        self.about = attributes
+
+
 class Canvas:
     """A course on a Canvas site."""
 
@@ -90,31 +96,29 @@ class Canvas:
     def __init__(self, place: Place, token: Token, patience: Patience | None = None) -> None:
         self._place, self._token = place, token
         self._requester = PatientRequester(place, token, patience or Patience(self.name))
-        self._course = CanvasCourse(self._requester, {"id": place.course})
 
     def class_list(self) -> Table:
         """Return the students of the course, in the columns of Canvas's own gradebook export."""
         with self._reading("the class list"):
-            users = self._course.get_users(enrollment_type=["student"], include=["email"], sort="username")
-            rows = [tuple(str(getattr(user, name, None) or "") for name in FIELDS) for user in users]
+            users = self._list("search_users", enrollment_type=["student"], include=["email"], sort="username")
+            rows = [tuple(str(user.get(name) or "") for name in FIELDS) for user in users]
         return Table(Path(self.name), COLUMNS, tuple(rows), tuple(range(1, len(rows) + 1)))
 
     def find(self, topic: Topic) -> Assignment:
         """Return the assignment of a topic."""
         with self._reading("the assignments"):
-            found = {one.id: one for one in self._course.get_assignments()}
+            found = {one["id"]: one for one in self._list("assignments")}
         told = self._place.assignments.get(topic.folder)
-        one = found[choose(topic, ((one.name, one.id) for one in found.values()), told, self.name)]
-        points = float(getattr(one, "points_possible", None) or 0)
-        hidden = "Canvas hides these grades until you post them" if getattr(one, "post_manually", False) else ""
-        notes = tuple(filter(None, [hidden]))
-        return Assignment(one.id, one.name, points, _obstacle(one), penalises=self._penalises(), notes=notes)
+        one = found[choose(topic, ((one["name"], one["id"]) for one in found.values()), told, self.name)]
+        points = float(one.get("points_possible") or 0)
+        notes = ("Canvas hides these grades until you post them",) if one.get("post_manually") else ()
+        return Assignment(one["id"], one["name"], points, _obstacle(one), penalises=self._penalises(), notes=notes)
 
     def attempts(self, assignment: Assignment) -> list[Attempt]:
         """Return all attempts of all students, oldest first."""
         found: list[Attempt] = []
         for one in self._submissions(assignment, "submission_history", "user", "group"):
-            versions = {version.get("attempt"): version for version in getattr(one, "submission_history", [])}
+            versions = {version.get("attempt"): version for version in one.get("submission_history", ())}
             found += [_attempt(one, version) for version in versions.values() if version.get("submitted_at")]
         together = {(one.group, one.came) for one in found if one.group and one.uploads}
         own = [one for one in found if one.uploads or (one.group, one.came) not in together]  # a copy of the team's
@@ -129,32 +133,30 @@ class Canvas:
     def standings(self, assignment: Assignment) -> dict[str, Standing]:
         """Return what Canvas has for each student of the class."""
         found = self._submissions(assignment, "submission_comments")
-        return {str(one.user_id): _standing(vars(one)) for one in found}
+        return {str(one["user_id"]): _standing(one) for one in found}
 
     def look(self, assignment: Assignment, user: str) -> Standing:
         """Return what Canvas has for one student."""
         with self._reading("a grade"):
-            address = f"courses/{self._place.course}/assignments/{assignment.id}/submissions/{user}"
-            answer = self._requester.request("GET", address, _kwargs=[("include[]", "submission_comments")])
-        return _standing(answer.json())
+            include = [("include[]", "submission_comments")]
+            return _standing(self._requester.request("GET", self._address(assignment, user), _kwargs=include).json())
 
     def send(self, assignment: Assignment, user: str, parcel: Parcel) -> Standing:
         """Upload the page, which nobody sees yet, then set the grade and comment on it in one request."""
-        about = {"course_id": self._place.course, "assignment_id": assignment.id, "user_id": user}
+        where, grade = self._address(assignment, user), {"posted_grade": parcel.points}
         comment: dict[str, Any] = {"text_comment": parcel.message}
         with self._writing():
             if parcel.page:
-                comment["file_ids"] = [self._upload(about, parcel.page)]
-            grade = {"posted_grade": parcel.points}
-            edited = Submission(self._requester, about).edit(
-                submission=grade, comment=comment, prefer_points_over_scheme=True
-            )
-        return _standing(vars(edited))
+                comment["file_ids"] = [self._upload(where, parcel.page)]
+            fields = combine_kwargs(submission=grade, comment=comment, prefer_points_over_scheme=True)
+            return _standing(self._requester.request("PUT", where, _kwargs=fields).json())
 
-    def _upload(self, about: Mapping[str, Any], page: Path) -> int:
+    def _address(self, assignment: Assignment, user: str) -> str:
+        return f"courses/{self._place.course}/assignments/{assignment.id}/submissions/{user}"
+
+    def _upload(self, where: str, page: Path) -> int:
         """Upload a page for a comment on a submission, and return its number."""
-        where = "courses/{course_id}/assignments/{assignment_id}/submissions/{user_id}/comments/files".format_map(about)
-        arrived, answer = Uploader(self._requester, where, page).start()
+        arrived, answer = Uploader(self._requester, f"{where}/comments/files", page).start()
         if not arrived or "id" not in answer:
             raise Refused("Canvas did not take the page of feedback")
         return int(answer["id"])
@@ -168,11 +170,15 @@ class Canvas:
         about = policy.get("late_policy") or {}
         return bool(about.get("late_submission_deduction_enabled") and about.get("late_submission_deduction"))
 
-    def _submissions(self, assignment: Assignment, *include: str) -> list[Any]:
+    def _list(self, what: str, **parameters: Any) -> list[Mapping[str, Any]]:
+        """Return all pages of a list in the course."""
+        where, fields = f"courses/{self._place.course}/{what}", combine_kwargs(**parameters)
+        return [one.about for one in PaginatedList(_Plain, self._requester, "GET", where, _kwargs=fields)]
+
+    def _submissions(self, assignment: Assignment, *include: str) -> list[Mapping[str, Any]]:
         with self._reading("the submissions"):
-            one = CanvasAssignment(self._requester, {"course_id": self._place.course, "id": assignment.id})
-            found = list(one.get_submissions(include=list(include)))
-        if any(not hasattr(one, "user_id") for one in found):
+            found = self._list(f"assignments/{assignment.id}/submissions", include=list(include))
+        if any("user_id" not in one for one in found):
             raise Problem("Canvas hides who is who in this assignment. End anonymous grading there first")
         return found
 
@@ -217,25 +223,25 @@ class Canvas:
         return Problem(f"{self._place.address} does not know this token. Make a new one, and keep it as before")
 
 
-def _obstacle(one: Any) -> str:
+def _obstacle(one: Mapping[str, Any]) -> str:
     """Return why Canvas would refuse or misplace grades for an assignment, or ""."""
-    kind = getattr(one, "grading_type", "points")
-    if not getattr(one, "published", True):
-        return f"{one.name} is not published in Canvas. Publish it first"
+    kind, name = one.get("grading_type", "points"), one["name"]
+    if not one.get("published", True):
+        return f"{name} is not published in Canvas. Publish it first"
     if kind not in NUMERIC:
-        return f"{one.name} has the grading type {kind} in Canvas, which takes no points. Change it to points"
-    if getattr(one, "moderated_grading", False) and not getattr(one, "grades_published", False):
-        return f"{one.name} is moderated in Canvas, and its final grades are not released. Release them there first"
-    if getattr(one, "group_category_id", None) and not getattr(one, "grade_group_students_individually", False):
+        return f"{name} has the grading type {kind} in Canvas, which takes no points. Change it to points"
+    if one.get("moderated_grading") and not one.get("grades_published"):
+        return f"{name} is moderated in Canvas, and its final grades are not released. Release them there first"
+    if one.get("group_category_id") and not one.get("grade_group_students_individually"):
         return (
-            f"{one.name} gives one grade to each whole group in Canvas. Tick 'Assign Grades to Each Student "
+            f"{name} gives one grade to each whole group in Canvas. Tick 'Assign Grades to Each Student "
             "Individually' there, because members can lose different points"
         )
     return ""
 
 
-def _attempt(submission: Any, version: Mapping[str, Any]) -> Attempt:
-    user, name = str(submission.user_id), str((getattr(submission, "user", None) or {}).get("sortable_name", ""))
+def _attempt(submission: Mapping[str, Any], version: Mapping[str, Any]) -> Attempt:
+    user, name = str(submission["user_id"]), str((submission.get("user") or {}).get("sortable_name", ""))
     squeezed = re.sub(r"[\W_]", "", re.sub(r"^(\d+)$", "", name)).lower()  # digits alone would be taken for a number
     late = "LATE" if version.get("late") else ""
     label = "_".join(filter(None, (squeezed, user)))
