@@ -73,14 +73,15 @@ def send(
         known, unsure = students_by_number(course, platform, topic)
         there = site.standings(assignment)
         parcels, failed = _parcels(course, grades, topic, assignment, config.CourseDirectory.db_url)
-        wanted = {student: parcels[student] for student in graded}
+        wanted = {student: parcels[student] for student in graded if student in parcels}
         changes = decide_all(site, assignment, there, known, wanted, journal, replace=replace)
         tell(f"{topic.folder} to {assignment.name} on {site.name}: {counts(changes)}")
         for line in table(changes):
             tell(line)
         notes += [*unsure, *assignment.notes, *grades.notes(), *left_out(graded, known, there, platform)]
         notes += _about_points(grades.points[topic.folder], assignment, site.name)
-        notes += [f"{student}: the page could not be written: {reason}" for student, reason in sorted(failed.items())]
+        no_page = "nothing is sent, because the page could not be written"
+        notes += [f"{student}: {no_page}: {reason}" for student, reason in sorted(failed.items())]
         if dry_run:
             return 0, notes
         lost = deliver(site, assignment, changes, journal, replace=replace)
@@ -142,7 +143,7 @@ def _certain(site: Platform, assignment: Assignment, user: str, there: Standing,
 def _parcels(
     course: Course, grades: Grades, topic: Topic, assignment: Assignment, db_url: str
 ) -> tuple[dict[str, Parcel], dict[str, str]]:
-    """Return what each graded student gets, and the students whose page could not be written with the reasons."""
+    """Return what each graded student gets, and why those get nothing whose page could not be written."""
     name, points = topic.folder, grades.points[topic.folder]
     pages, failed = write_all(course.root, name) if assignment.takes_pages else ({}, {})
     comments, scale = class_comments(db_url, name), Scale(points, assignment.points or points)
@@ -151,7 +152,7 @@ def _parcels(
             pupil.grades[name], scale, comments.get(pupil.id, {}), pages.get(pupil.id), has_most=assignment.points > 0
         )
         for pupil in grades.pupils
-        if name in pupil.grades
+        if name in pupil.grades and pupil.id not in failed
     }
     return parcels, failed
 
