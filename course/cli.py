@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _see_to_streams()
     _say_what_takes_long(arguments.command)
     end_politely()
-    resume = ". What is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
+    goes_on = arguments.command in ("fetch", "grade", "send")
+    resume = ". What is done is kept, and the next run goes on from here" if goes_on else ""
     try:
         return _status(arguments, resume)
     except KeyboardInterrupt as stop:
@@ -71,7 +72,8 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
                 raise
             _tell(f"course {arguments.command}: this is the student edition, which {_lacks(arguments.command)}")
             return 2
-        what = f'{missing.name}, which is not installed. Run pip install "sequence-course[grading]"'  # quotes for cmd
+        extra = "lms" if (missing.name or "").split(".")[0] in ("canvasapi", "httpx", "keyring") else "grading"
+        what = f'{missing.name}, which is not installed. Run pip install "sequence-course[{extra}]"'  # quotes for cmd
         _tell(f"course {arguments.command}: this needs {what}")
         return 2
     except BrokenPipeError:
@@ -91,7 +93,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
-POSIX_ONLY = frozenset({"attempts", "demo", "export", "grade", "release", "report"})
+POSIX_ONLY = frozenset({"attempts", "demo", "export", "fetch", "grade", "release", "report", "send"})
 """Commands that need what Windows lacks, in their own code or in the grading that they use."""
 
 
@@ -362,8 +364,7 @@ def export(arguments: argparse.Namespace) -> int:
         return 0
     path, notes = export_grades(_course(arguments), arguments.platform, topics, arguments.to, arguments.into)
     print(path)
-    for note in notes:
-        print(f"course export: {note}", file=sys.stderr)
+    _note("export", notes)
     return 0
 
 
@@ -380,20 +381,57 @@ def _export_feedback(arguments: argparse.Namespace, topics: Sequence[Topic]) -> 
     for topic in topics:
         path, notes = export_feedback(_course(arguments), arguments.platform, topic, arguments.to)
         print(path)
-        for note in notes:
-            print(f"course export: {note}", file=sys.stderr)
+        _note("export", notes)
     return 0
 
 
 def roster(arguments: argparse.Namespace) -> int:
-    """Add a class list to the gradebook, from a table that Canvas, Moodle or you made."""
-    from course.grading.classroom.roster import update_roster
+    """Add a class list to the gradebook, from Canvas or Moodle, or from a table that these or you made."""
+    from course.grading.classroom.roster import Table, update_roster
+    from course.grading.lms.connect import PLATFORMS
 
-    told, notes = update_roster(_course(arguments).root, arguments.file, arguments.id)
+    course, file = _course(arguments), arguments.file
+    if str(file) in PLATFORMS:
+        from course.grading.lms.people import take_roster
+
+        told, notes = take_roster(course, str(file), arguments.id)
+    else:
+        told, notes, _ = update_roster(course.root, Table.read(file), arguments.id)
     print("\n".join(told))
-    for note in notes:
-        print(f"course roster: {note}", file=sys.stderr)
+    _note("roster", notes)
     return 0
+
+
+def fetch(arguments: argparse.Namespace) -> int:
+    """Fetch what was handed in on Canvas or Moodle, all attempts, and collect it as a download."""
+    from course.grading.lms.fetch import fetch
+
+    def bring(topic: Topic) -> int:
+        status, told = fetch(_course(arguments), arguments.platform, topic)
+        print("\n".join(told))
+        return status
+
+    return _all(_topics(arguments, arguments.topics), bring)
+
+
+def send(arguments: argparse.Namespace) -> int:
+    """Send grades, comments and feedback to Canvas or Moodle, after a table of what will change there."""
+    from course.grading.lms.send import send
+
+    options = {"dry_run": arguments.dry_run, "replace": arguments.replace_changed, "only": arguments.student}
+
+    def give(topic: Topic) -> int:
+        status, notes = send(_course(arguments), arguments.platform, topic, print, **options)
+        _note("send", notes)
+        return status
+
+    return _all(_topics(arguments, arguments.topics), give)
+
+
+def _note(command: str, notes: Sequence[str]) -> None:
+    """Print notes for the instructor on standard error."""
+    for note in notes:
+        print(f"course {command}: {note}", file=sys.stderr)
 
 
 def cache(arguments: argparse.Namespace) -> int:
@@ -648,9 +686,23 @@ def _exporting(command: argparse.ArgumentParser) -> None:
 
 
 def _listing_a_class(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE", help="a CSV file with ids, names and emails")
+    what = "a CSV file with ids, names and emails, or canvas or moodle, to read the class there"
+    command.add_argument("file", type=Path, metavar="FILE|canvas|moodle", help=what)
     which = "column with the ids that students hand in under (default: found by its name)"
     command.add_argument("--id", metavar="COLUMN", help=which)
+
+
+def _at_a_platform(command: argparse.ArgumentParser) -> None:
+    command.add_argument("platform", choices=("canvas", "moodle"), help="the platform of the class, as in course.toml")
+    command.add_argument("topics", nargs="+", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+
+
+def _sending(command: argparse.ArgumentParser) -> None:
+    _at_a_platform(command)
+    add = command.add_argument
+    add("--dry-run", action="store_true", help="show the table of what would change, and send nothing")
+    add("--student", action="append", default=[], help="send only to this student (repeat for several)")
+    add("--replace-changed", action="store_true", help="send also where somebody changed the grade there")
 
 
 def _keeping(command: argparse.ArgumentParser) -> None:
@@ -703,6 +755,8 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "solution": (solution, _solving),
     "export": (export, _exporting),
     "roster": (roster, _listing_a_class),
+    "fetch": (fetch, _at_a_platform),
+    "send": (send, _sending),
     "cache": (cache, _keeping),
     "doctor": (doctor, _examining),
     "submit": (submit, _handing_in),

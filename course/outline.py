@@ -55,6 +55,9 @@ LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
 LONGEST = timedelta(days=366)
 """The longest possible extension."""
 
+PLATFORMS = ("canvas", "moodle")
+"""The tables that say where on a platform a class is."""
+
 PUBLIC = ("title", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
 
@@ -130,6 +133,18 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a class is on a platform: the site's `address`, the number of its `course` there, and named `assignments`.
+
+    `assignments` are the platform's numbers by topic, for those that are not called like their topic.
+    """
+
+    address: str
+    course: int
+    assignments: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Criterion:
     """A line of a rubric: its text, and the points that it gives, or, if negative, takes from full points.
 
@@ -156,8 +171,8 @@ class Outline:
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `asks_in_feedback` says whether pages of feedback ask about the student's
-    own code. `public` is the text of the parts in `PUBLIC`. The defaults, without a
-    file, are those of the original course.
+    own code. `places` are those of the class on `PLATFORMS`. `public` is the text of the parts in `PUBLIC`. The
+    defaults, without a file, are those of the original course.
     """
 
     path: Path | None = None
@@ -171,6 +186,7 @@ class Outline:
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
     asks_in_feedback: bool = True
+    places: dict[str, Place] = field(default_factory=dict)
     public: str = ""
 
     @property
@@ -223,7 +239,7 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "feedback"), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "feedback", *PLATFORMS), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -239,6 +255,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
             asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
+            places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
         )
@@ -355,6 +372,25 @@ def _group(name: str, said: Any, topics: Iterable[str]) -> Group:
     if unknown:
         raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(topics)}")
     return Group(name, tuple(normalize("NFC", one) for one in members), frozenset(chosen))
+
+
+def _place(values: dict[str, Any], where: str, topics: Iterable[str]) -> Place:
+    if secret := next((name for name in values if "token" in name.lower() or "key" in name.lower()), ""):
+        raise Faulty(
+            f"{where} has {secret!r}, but this file is no place for a secret. Delete the line, make a new token, and "
+            "keep that in the system's keyring"
+        )
+    _only(values, ("address", "course", "assignments"), where)
+    address = _text(values, "address", where=where).rstrip("/")
+    if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~-]*)?|http://(localhost|127\.0\.0\.1)(:\d+)?", address):
+        raise Faulty(f'{where} address is {address!r}. Write the site\'s address, such as "https://school.example.org"')
+    named = _table(values, "assignments", where)
+    for name, number in {"course": values.get("course"), **named}.items():
+        if name not in ("course", *topics):
+            raise Faulty(f"{where} assignments has {name!r}, which is no topic here. Choose from {', '.join(topics)}")
+        if type(number) is not int or number < 1:
+            raise Faulty(f"{where} {name} is {number!r}. Write its number there, which stands in the page's address")
+    return Place(address, values["course"], named)
 
 
 def _is_a_name(said: Any) -> bool:

@@ -17,7 +17,7 @@ PACKAGE = Path(course.__file__).parent
 ROOT = PACKAGE.parent
 
 # What each stage of the work in course/grading may know besides itself. It knows nothing of what comes later. Reports,
-# exports and the demo may look at everything else, never at each other.
+# exports and the demo may look at everything else, never at each other. What talks to platforms also knows exports.
 STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "gradebook": set(),
     "sandbox": set(),
@@ -32,6 +32,7 @@ STAGE_MAY_IMPORT: dict[str, set[str]] = {
 }
 STAGE_MAY_IMPORT["classroom"] = {"kernels", "sandbox", "release"} | STAGE_MAY_IMPORT["release"]
 STAGE_MAY_IMPORT |= {name: set(STAGE_MAY_IMPORT) - {"self_study"} for name in ("report", "export", "demo")}
+STAGE_MAY_IMPORT["lms"] = {"export"} | STAGE_MAY_IMPORT["export"]
 
 NEVER: dict[str, set[str]] = {
     "sandbox": {"hidden", "reference", "judge"},

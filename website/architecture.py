@@ -60,6 +60,7 @@ STAGES = {
     "gradebook": "nbgrader's database",
     "intake": "what is handed in",
     "kernels": "forks kernels",
+    "lms": "talks to platforms",
     "machine": "memory, faults",
     "nbgrader_bridge": "nbgrader's steps",
     "release": "gives a course out",

@@ -8,4 +8,5 @@ small class, and `--write` keeps the figures in `results.json`. The modules are:
 - `work.py`: who hands in what and when, and the points that follow.
 - `canvas.py` and `moodle.py`: what each platform gives out, and how its import reads what it is given.
 - `__main__.py`: the run, and the comparison.
+- `online.py`: the same through the platforms' interfaces, with `python -m tests.term_of_300.online`.
 """

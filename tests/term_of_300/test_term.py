@@ -14,6 +14,7 @@ from tests.original import find_topic
 
 from . import canvas, moodle
 from .__main__ import MOST, NOW, NUMBERS, Figures, is_carried, main
+from .online import main as go_online
 from .people import Student, students
 
 CLASS = students(60)
@@ -120,3 +121,9 @@ def test_the_readers_refuse_what_the_platforms_refuse():
 def test_all_grades_of_a_term_come_back(capsys):
     """A few minutes on two cores of their own: 300 students, of whom the machine executes a few notebooks."""
     assert main(["--students", "300"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_all_grades_of_a_term_go_through_both_interfaces(capsys):
+    """One request in twenty fails, and each sending is killed once."""
+    assert go_online(["--students", "300"]) == 0, capsys.readouterr().out

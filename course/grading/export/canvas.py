@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course.grading.classroom.roster import Table
-from course.grading.export.matching import Scale, absent, match, read_points
+from course.grading.export.matching import Scale, absent, called_like, match, read_points
 from course.grading.gradebook.grades import Grades, StudentGrades, as_text
 from course.problem import Problem
 from course.syllabus import Topic
@@ -134,11 +134,7 @@ def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
     Raises:
         Problem: the topic has no column, or several, and not exactly one is named after the topic's folder.
     """
-    names = {topic.folder, topic.name, topic.title, topic.heading, f"0{topic.heading}"}
-    accepted = {name.casefold() for name in names}
-    called = [(re.sub(r"\s*\(\d+\)$", "", column).strip().casefold(), column) for column in columns]
-    found = [column for name, column in called if name == topic.folder.casefold()]
-    found = found or [column for name, column in called if name in accepted]
+    found = called_like(topic, ((re.sub(r"\s*\(\d+\)$", "", column), column) for column in columns))
     if not found:
         raise Problem(
             f"{table.path} has no column for {topic.folder}. Name the assignment in Canvas "

@@ -12,9 +12,11 @@ from typing import TypeVar
 from course.grading.classroom.roster import Table
 from course.grading.gradebook.grades import Grade, StudentGrades
 from course.problem import Problem
+from course.syllabus import Topic
 
 _Pair = tuple[int, str]
 _Holder = TypeVar("_Holder", int, str)
+_Named = TypeVar("_Named")
 
 
 def match(
@@ -93,6 +95,17 @@ class _Matching:
 
     def _open(self, keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
         return {one: own for one, own in keys.items() if one not in self._shut}
+
+
+def called_like(topic: Topic, titles: Iterable[tuple[str, _Named]]) -> list[_Named]:
+    """Return the things of a platform that are called like a topic, its folder's name first, out of titles and things.
+
+    If some bear the name of the topic's folder, those with its other names do not count.
+    """
+    accepted = {name.casefold() for name in (topic.name, topic.title, topic.heading, f"0{topic.heading}")}
+    plain = [(title.strip().casefold(), thing) for title, thing in titles]
+    found = [thing for title, thing in plain if title == topic.folder.casefold()]
+    return found or [thing for title, thing in plain if title in accepted]
 
 
 def absent(pupils: Sequence[StudentGrades], match: Match, path: Path) -> list[str]:

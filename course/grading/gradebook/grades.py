@@ -15,12 +15,14 @@ from course.syllabus import Topic
 class Grade:
     """A student's points for a topic after the late penalty; `waiting` counts the answers still to be graded by hand.
 
-    `resting` counts those that depend on an earlier mistake, which keep the tests' points until then.
+    `resting` counts those that depend on an earlier mistake, which keep the tests' points until then. `late` are the
+    points that the penalty took.
     """
 
     score: float
     waiting: int = 0
     resting: int = 0
+    late: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -137,5 +139,5 @@ def _grades(of_class: ClassScores) -> dict[str, Grade]:
         undecided = {name for name, score in scores.cells.items() if score is None}
         if undecided <= of_class.by_hand and len(undecided) < len(scores.cells):
             score = max(0.0, scores.score - scores.late)
-            grades[student] = Grade(score, len(undecided), len(scores.waiting))
+            grades[student] = Grade(score, len(undecided), len(scores.waiting), scores.score - score)
     return grades

@@ -230,6 +230,20 @@ def read_comments(db_url: str, assignment: str, student: str, notebook: str) -> 
         return {name: comment.manual_comment for name, comment in comments.items() if comment.manual_comment}
 
 
+def class_comments(db_url: str, assignment: str) -> dict[str, dict[str, str]]:
+    """Return the manual comments on all students' notebooks of an assignment, by student and cell name."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        works = gradebook.assignment_submissions(assignment)
+        notebooks = {work.student_id: one for work in works for one in work.notebooks if one.name == assignment}
+        comments = {student: Marks.in_rows(gradebook, one).comments for student, one in notebooks.items()}
+        return {
+            student: {name: one.manual_comment for name, one in theirs.items() if one.manual_comment}
+            for student, theirs in comments.items()
+        }
+
+
 def scores_of(submitted: Any, grades: dict[str, Any]) -> Scores:
     """Return the points of a gradebook's submitted notebook from its `grades`."""
     undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}

@@ -40,6 +40,7 @@ class Changes:
         same: the number of unchanged students.
         unlisted: the ids of students who are not in the class list.
         renamed: the gradebook's ids that differ from the class list's, by the class list's.
+        ids: the gradebook's id of each person of the class list, in its order.
     """
 
     added: tuple[str, ...]
@@ -47,6 +48,7 @@ class Changes:
     same: int
     unlisted: tuple[str, ...]
     renamed: dict[str, str] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
 
 
 def update_students(db_url: str, people: Sequence[Person], config: Any) -> Changes:
@@ -79,7 +81,7 @@ def update_students(db_url: str, people: Sequence[Person], config: Any) -> Chang
     pairs = zip(people, names, strict=True)
     renamed = {one.id: name for one, name in pairs if name.casefold() not in map(str.casefold, one.ids)}
     same = len(met) - len(added) - len(updated)
-    return Changes(tuple(added), updated, same, tuple(sorted(known.keys() - met)), renamed)
+    return Changes(tuple(added), updated, same, tuple(sorted(known.keys() - met)), renamed, tuple(names))
 
 
 def _whose(people: Sequence[Person], known: Iterable[Person]) -> list[str]:

@@ -62,6 +62,11 @@ def match_bare(
         called = sender.name or sender.label
         or_group = ", and course.toml has no such group" if groups or len(sender.ends) > 1 else ""
         return f"the class list has no student, or several, whom {sender.platform} can mean by {called}{or_group}"
+    return bare_work(student, sender, files, topic)
+
+
+def bare_work(student: str, sender: Sender, files: Sequence[PurePosixPath], topic: str) -> HandIn | str:
+    """Return the work that a `student` uploaded without `course submit`, or why its notebook is unclear."""
     notebook = _notebook(files, topic)
     if notebook is None:
         return f"nothing says which notebook of {sender.label} is {topic}.ipynb"

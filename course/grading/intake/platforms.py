@@ -27,6 +27,15 @@ A team is `Owls-Ada Lovelace_101_…` before 4.1, and later `Owls_44_…`. Stude
 which has no number.
 """
 
+MOODLE_USER = re.compile(r"(?P<who>.+?)_user(?P<id>\d+)_assignsubmission_file_")
+"""`Ada Lovelace_user2041_assignsubmission_file_`, as `course fetch moodle` writes it with the number of the user.
+
+Moodle's own download has the number of the participant in one assignment there, which may be another user's number.
+"""
+
+BY_USER = "Moodle's web service"
+"""The platform of senders known by the number of their user in Moodle."""
+
 CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_(?P<file>\d+)_")
 """The prefix `lovelaceada_LATE_123_456_`: the student's number, then the file's; anonymous is `anon_f3xY9_456_`."""
 
@@ -142,6 +151,8 @@ def is_companion(path: PurePosixPath) -> bool:
 
 def _named(name: str, parent: PurePosixPath) -> Sender | None:
     """Return the sender in a folder's name or in a zip's prefix; `parent` is its parent folder."""
+    if found := MOODLE_USER.match(name):
+        return Sender(BY_USER, found["id"], f"{found['who']}_{found['id']}")
     if found := MOODLE.match(name):
         label = "_".join(filter(None, (found["who"], found["id"])))
         return Sender("Moodle", found["id"] or found["who"], label)

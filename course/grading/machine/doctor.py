@@ -386,9 +386,21 @@ def own_course(folder: Path) -> Iterator[Finding]:
         if not course.is_original and not course.outline.carried:
             topics = len(course.topics)
             yield Finding("fine", "course.toml", f"{course.outline.path}: {topics} topic{'s' * (topics != 1)}")
+            yield from platforms([place.address for place in course.outline.places.values()])
     except (Faulty, OSError) as fault:
         advice = "Correct this file, because no command runs before that. `course list` then shows what it says"
         yield Finding("wrong", "course.toml", str(fault), advice)
+
+
+def platforms(addresses: Sequence[str]) -> Iterator[Finding]:
+    """Check the packages that fetching and sending need, if `course.toml` says where the class is."""
+    missing = [name for name in ("canvasapi", "httpx", "keyring") if find_spec(name) is None]
+    told = " and ".join(addresses)
+    if missing and addresses:
+        said = f"the class is at {told}, but {', '.join(missing)} is not installed"
+        yield Finding("wrong", "platforms", said, 'pip install "sequence-course[lms]"')
+    elif addresses:
+        yield Finding("fine", "platforms", f"the class is at {told}")
 
 
 def sandbox() -> Iterator[Finding]:

@@ -55,3 +55,12 @@ def test_who_has_no_home_hears_what_to_set(monkeypatch: pytest.MonkeyPatch, caps
     said = capsys.readouterr().out
     assert "✗ home         HOME is not set" in said and "Set HOME to" in said
     assert " kernel " not in said and "1 thing to fix." in said
+
+
+def test_what_a_class_on_a_platform_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(doctor.platforms([])) == []
+    (found,) = doctor.platforms(["https://school.example.org"])
+    assert (found.kind, found.said) == ("fine", "the class is at https://school.example.org")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "keyring" else object())
+    (found,) = doctor.platforms(["https://school.example.org"])
+    assert found.kind == "wrong" and "keyring is not installed" in found.said and "[lms]" in found.advice

@@ -1,0 +1,1 @@
+"""Canvas and Moodle, as servers of our own that answer as the platforms' documentation and source say."""
