@@ -1,0 +1,146 @@
+"""A sheet with questions about one student's own code, and the choice of the questions on it."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from course.questions import Question
+
+MOST_EACH = 2
+"""The most questions about one exercise on a sheet."""
+
+TRIES = 400
+"""Sheets that are drawn for a student, of which the best one is taken."""
+
+MOST_ROWS = 150
+"""Rows of text and code that fit onto three pages, with room to spare."""
+
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Signs of a sheet's number, without those that look like others on paper."""
+
+Pool = Mapping[str, Sequence[Question]]
+"""The questions about a student's passing exercises, by exercise and in the order of the notebook."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on a sheet, and the exercise whose answer it is about."""
+
+    exercise: str
+    question: Question
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Return what two questions have in common that ask the same, in whatever order their choices stand."""
+        return self.exercise, self.question.code, self.question.text
+
+    @property
+    def rows(self) -> int:
+        """Return about how many rows of a page it takes, with its code."""
+        texts = (self.question.code, self.question.text, *(choice.text for choice in self.question.choices))
+        return 3 + sum(text.count("\n") + 1 for text in texts)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The questions for one student. The `number` is printed on the sheet, and no two sheets of a topic share one."""
+
+    number: str
+    student: str
+    asked: tuple[Asked, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain values for `from_plain`."""
+        asked = [[one.exercise, one.question.to_plain()] for one in self.asked]
+        return {"number": self.number, "student": self.student, "asked": asked}
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Sheet:
+        """Return the sheet that `to_plain` wrote.
+
+        Raises:
+            KeyError, TypeError, ValueError: it wrote no such thing.
+        """
+        asked = tuple(Asked(str(exercise), Question.from_plain(one)) for exercise, one in plain["asked"])
+        return cls(str(plain["number"]), str(plain["student"]), asked)
+
+    def is_of(self, pool: Pool, most: int) -> bool:
+        """Return whether it could be drawn from these questions, so that the code behind it is still the same."""
+        known = {Asked(name, question).identity for name, questions in pool.items() for question in questions}
+        return len(self.asked) == size(pool, most) and all(one.identity in known for one in self.asked)
+
+
+class Given:
+    """Which questions stand on sheets already, because neighbours with the same code should get other ones."""
+
+    def __init__(self, sheets: Iterable[Sheet]) -> None:
+        self._pairs: Counter[frozenset[object]] = Counter()
+        self._had: defaultdict[str, set[object]] = defaultdict(set)
+        for sheet in sheets:
+            self.add(sheet)
+
+    def add(self, sheet: Sheet) -> None:
+        """Remember the questions of a sheet."""
+        self._pairs.update(_pairs(sheet.asked))
+        self._had[sheet.student].update(one.identity for one in sheet.asked)
+
+    def overlap(self, asked: Sequence[Asked]) -> int:
+        """Return how many pairs of these questions stand together on another sheet."""
+        return sum(self._pairs[pair] > 0 for pair in _pairs(asked))
+
+    def repeated(self, student: str, asked: Iterable[Asked]) -> int:
+        """Return how many of these questions the student has had before."""
+        return sum(one.identity in self._had[student] for one in asked)
+
+
+def _pairs(asked: Iterable[Asked]) -> list[frozenset[object]]:
+    return [frozenset(pair) for pair in combinations([one.identity for one in asked], 2)]
+
+
+def size(pool: Pool, most: int) -> int:
+    """Return the number of questions on a sheet: `most`, or fewer where few exercises have questions."""
+    return min(most, sum(min(MOST_EACH, len(questions)) for questions in pool.values()))
+
+
+def draw(pool: Pool, most: int, student: str, given: Given, chance: str) -> tuple[Asked, ...]:
+    """Return the questions of a sheet, each about another exercise if there are enough, in the notebook's order.
+
+    Two sheets share at most one question as long as that is possible. Nobody gets a question twice. Kinds differ, the
+    sheet is short, and of each exercise the first questions are preferred, which are the best ones.
+    """
+
+    def faults(asked: tuple[Asked, ...]) -> float:
+        kinds = len(asked) - len({one.question.kind for one in asked})
+        place = sum(pool[one.exercise].index(one.question) for one in asked)
+        long = max(0, sum(one.rows for one in asked) - MOST_ROWS)
+        repeated = given.repeated(student, asked)
+        return 100 * given.overlap(asked) + 10 * repeated + 2 * kinds + 0.3 * place + 0.2 * long
+
+    rng = random.Random(chance)  # noqa: S311 - `chance` comes from the class's secret
+    return min((_drawn(pool, most, rng) for _ in range(TRIES)), key=faults)
+
+
+def _drawn(pool: Pool, most: int, rng: random.Random) -> tuple[Asked, ...]:
+    """Return questions about different exercises, then second ones about the same."""
+    order = rng.sample([*pool], len(pool))
+    places = [(name, number) for number in range(MOST_EACH) for name in order if number < len(pool[name])]
+    wanted = Counter(name for name, _ in places[:most])
+    return tuple(Asked(name, one) for name in pool for one in rng.sample(pool[name], wanted[name]))
+
+
+def numbered(student: str, asked: tuple[Asked, ...], before: str, known: Collection[str]) -> Sheet:
+    """Return the sheet with a number that begins with `before` and names the questions, unlike those `known`."""
+    salt = 0
+    while True:
+        plain = f"{student}\0{salt}\0{[(one.exercise, one.question.to_plain()) for one in asked]}"
+        digest = int.from_bytes(hashlib.sha256(plain.encode()).digest()[:8])
+        number = before + "".join(ALPHABET[digest >> 5 * place & 31] for place in range(5))
+        if number not in known:
+            return Sheet(number, student, asked)
+        salt += 1
