@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
+from course.grading.course_files.cells import read_notebook
 from course.grading.execution.own_questions import questions_about
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
@@ -24,28 +25,38 @@ def chance_of(classroom: Classroom, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(plain.encode()).digest()[:6])
 
 
-def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) -> Iterable[tuple[str, Pool | str]]:
-    """Yield each student with the questions about their passing exercises, or with the reason why there are none."""
-    for student, place in submissions.items():
-        yield student, _pool(classroom, student, place, chance)
+def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) -> dict[str, Pool | str]:
+    """Return for each student the questions about their passing exercises, or the reason why there are none.
+
+    Raises:
+        KernelFault: the machine cannot execute code.
+        Problem: the configuration demands a sandbox, and there is none.
+    """
+    return {student: _pool(classroom, student, place, chance) for student, place in submissions.items()}
 
 
 def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool | str:
-    graded = LastGrading(classroom, student)
-    verdicts = graded.result().verdicts
-    if not verdicts:
-        return f"is not graded. Run `course grade {classroom.topic.folder}` first"
+    course, topic, graded = classroom.course, classroom.topic, LastGrading(classroom, student)
+    if not graded.path.is_file():
+        return f"is not graded. Run `course grade {topic.folder}` first"
     with quiet():
         try:
             task = make_task(classroom, student, place)
         except Exception:  # noqa: BLE001 - nbgrader's steps may raise anything, and grading reports it
             return "cannot be read any more. Grading says why"
     if not graded.is_of(task):
-        return f"has changed since it was graded. Run `course grade {classroom.topic.folder}` first"
-    items = [item.name for item in classroom.topic.items if item.kind == "exercise"]
-    passing = [name for name in items if name in verdicts and verdicts[name].kind == "passed"]
-    if not passing:
-        return "has no exercise that passes"
-    asked = questions_about(classroom.course, classroom.topic, task.notebook, passing, chance, MOST_POOL)
-    pool = {name: made for name in passing if not isinstance(made := asked[name], str)}
-    return pool or "has passing code, but none of it can be asked about"
+        return f"has changed since it was graded. Run `course grade {topic.folder}` first"
+    notebook, store = read_notebook(graded.path.read_bytes()), classroom.store
+    asked = questions_about(
+        course,
+        topic,
+        notebook,
+        seed=chance,
+        most=MOST_POOL,
+        results=store.folder if store else None,
+        isolated=task.isolated,
+    )
+    pool = {name: made for name, made in asked.items() if not isinstance(made, str)}
+    if asked and not pool:
+        return f"passes, but cannot be asked about. {' '.join(map(str, asked.values()))}"
+    return pool or "has no exercise that passes"

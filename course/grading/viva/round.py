@@ -64,7 +64,7 @@ class Round:
 
         What the grader has corrected in the key stays.
         """
-        corrected = {(key.sheet, key.question): key.right for key in self.keys()} if self._key.is_file() else {}
+        corrected = {(key.sheet, key.question): key.right for key in self.key_rows()} if self._key.is_file() else {}
         plain = json.dumps([sheet.to_plain() for sheet in sheets], ensure_ascii=False, indent=1)
         write_atomically(self.folder / "sheets.json", plain.encode())
         keys = [key for sheet in sheets for key in keys_of(sheet)]
@@ -85,7 +85,7 @@ class Round:
     def _key(self) -> Path:
         return self.folder / "key.csv"
 
-    def keys(self) -> list[Key]:
+    def key_rows(self) -> list[Key]:
         """Return the rows of key.csv.
 
         Raises:
@@ -136,7 +136,7 @@ class Round:
     def keys_by_sheet(self) -> dict[str, list[Key]]:
         """Return the rows of the key by sheet, in the order of the questions."""
         by_sheet: dict[str, list[Key]] = {}
-        for key in sorted(self.keys(), key=lambda key: key.question):
+        for key in sorted(self.key_rows(), key=lambda key: key.question):
             by_sheet.setdefault(key.sheet, []).append(key)
         return by_sheet
 

@@ -41,7 +41,7 @@ def make_sheets(
             raise Problem(f"{unknown[0]} handed in nothing for {topic.folder}. Check the name")
         chosen = {student: submissions[student] for student in only or submissions}
         chance = chance_of(classroom, seed)
-        found = dict(pools(classroom, chosen, chance))
+        found = pools(classroom, chosen, chance)
         made = {student: pool for student, pool in found.items() if not isinstance(pool, str)}
         sheets, shared = _drawn(of, made, most, chance)
         pages = _saved(of, sheets, classroom) if sheets else []
