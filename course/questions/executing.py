@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .outcomes import Value, seen
-from .watching import WATCHER, Event, TooLong, Watcher, watched
+from .watching import MOST_EVENTS, WATCHER, Event, TooLong, Watcher, watched
 
 SECONDS_A_RUN = 0.25
 """Processor time of one run. A call that takes longer is not asked about."""
@@ -67,9 +67,16 @@ class Ran:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Ran:
-        """Return what `to_plain` wrote."""
-        events = (Event(line, name, Value.from_plain(value) if value else None) for line, name, value in plain[1])
-        return cls(Value.from_plain(plain[0]), tuple(events))
+        """Return what `to_plain` wrote.
+
+        Raises:
+            ValueError, TypeError: it wrote no such thing.
+        """
+        outcome, seen_ = plain
+        events = [Event(line, name, Value.from_plain(value) if value else None) for line, name, value in seen_]
+        if len(events) > MOST_EVENTS or any((type(e.line), type(e.name)) != (int, str) for e in events):
+            raise ValueError("these are no events")
+        return cls(Value.from_plain(outcome), tuple(events))
 
 
 Runner = Callable[[list[Run]], list[Ran]]
@@ -221,7 +228,9 @@ def prepare_process() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook's, who ends this process
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         if sys.platform == "linux":
-            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            highest = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            memory = _MEMORY if highest == resource.RLIM_INFINITY else min(_MEMORY, highest)
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     sys.addaudithook(_notice)
 
 

@@ -20,7 +20,9 @@ from torch import Tensor
 EQUAL, DIFFERENT = 1e-4, 2e-2
 """Two numbers are equal up to the first distance and different from the second on. Between the two, nobody can say."""
 
-MOST_NUMBERS, MOST_PARTS = 400, 60
+MOST_NUMBERS, MOST_PARTS, MOST_TEXT, DEEPEST, LARGEST = 400, 60, 4000, 6, 2**64
+"""Limits of what is seen: numbers of a tensor, parts of a list, characters, nesting, and the size of a whole number."""
+
 NOT_ASKED = {"other", "endless"}
 """Kinds of outcomes that no question is about."""
 
@@ -46,15 +48,54 @@ class Value:
         return [self.kind, [p.to_plain() if isinstance(p, Value) else p for p in self.parts], list(self.shape)]
 
     @classmethod
-    def from_plain(cls, plain: Any) -> Value:
-        """Return the value that `to_plain` wrote."""
+    def from_plain(cls, plain: Any, depth: int = 0) -> Value:
+        """Return the value that `to_plain` wrote.
+
+        Raises:
+            ValueError, TypeError: it wrote no such thing.
+        """
         kind, parts, shape = plain
-        return cls(kind, tuple(cls.from_plain(p) if isinstance(p, list) else p for p in parts), tuple(shape))
+        deeper = depth + 1
+        value = cls(kind, tuple(cls.from_plain(p, deeper) if isinstance(p, list) else p for p in parts), tuple(shape))
+        if depth > 2 * DEEPEST + 2 or not _is_sound(value):
+            raise ValueError("this is no value that a person sees")
+        return value
+
+
+_SCALARS = {"bool": bool, "int": int, "float": float, "text": str}
+_TENSORS = {f"{kind} {word}": _SCALARS[kind] for kind in ("bool", "int", "float") for word in ("tensor", "array")}
+_NESTED = {"list": "", "tuple": "", "set": "", "dict": "pair", "pair": ""}
+"""Kinds whose parts are values, each with the only kind that these may have, or nothing for any kind."""
+
+
+def _is_sound(value: Value) -> bool:
+    """Return whether a value could come from `seen`, or from a run that fails. Hostile code can send anything."""
+    kind, parts, shape = value.kind, value.parts, value.shape
+    if not all(type(size) is int and 0 <= size < LARGEST for size in shape) or len(shape) > 64:
+        return False
+    if kind in _TENSORS:
+        is_whole = not parts or len(parts) == math.prod(shape) <= MOST_NUMBERS
+        return is_whole and all(_is_scalar(part, _TENSORS[kind]) for part in parts)
+    if kind in _SCALARS:
+        return len(parts) == 1 and _is_scalar(parts[0], _SCALARS[kind])
+    if kind in _NESTED:
+        fits = len(parts) == 2 if kind == "pair" else len(parts) <= MOST_PARTS
+        return fits and all(isinstance(part, Value) and _NESTED[kind] in ("", part.kind) for part in parts)
+    if kind == "error":
+        return [type(part) for part in parts] == [str, bool] and len(parts[0]) <= MOST_TEXT
+    known = kind in ("None", "shape", "other", "endless")
+    return known and all(type(part) is str and len(part) <= MOST_TEXT for part in parts)
+
+
+def _is_scalar(part: Any, of: type) -> bool:
+    if type(part) is not of:
+        return False
+    return abs(part) < LARGEST if of is int else len(part) <= MOST_TEXT if of is str else True
 
 
 def seen(value: Any, depth: int = 0) -> Value:
     """Return what a person sees of a Python value. Whatever is large, deep or of an unknown type is `other`."""
-    if depth > 6:
+    if depth > DEEPEST:
         return Value("other")
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         tensor = _seen_tensor(torch.from_numpy(np.ascontiguousarray(value)))
@@ -64,7 +105,7 @@ def seen(value: Any, depth: int = 0) -> Value:
     if isinstance(value, (bool, np.bool_)):
         return Value("bool", (bool(value),))
     if isinstance(value, (int, np.integer)):
-        return Value("int", (int(value),))
+        return Value("int", (int(value),)) if abs(int(value)) < LARGEST else Value("other")
     if isinstance(value, (float, np.floating, Fraction)):
         return Value("float", (float(value),))
     if isinstance(value, (str, bytes, bytearray)):

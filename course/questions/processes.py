@@ -18,7 +18,7 @@ from .outcomes import Value
 from .subject import Unaskable
 
 SECONDS = 3.0 if sys.platform == "linux" else 60.0
-"""Seconds for all questions about one answer. A process that gives no result for a third of them is ended."""
+"""Seconds for all questions about one answer."""
 
 HUNG = Ran(Value("endless"))
 
@@ -27,10 +27,11 @@ class Apart:
     """A runner that executes runs in child processes, for `seconds` altogether.
 
     A child is forked on Linux. Elsewhere a fork is not safe beside torch, so a fresh process takes some seconds.
+    A process that gives no result for `silence` seconds, by default a third of them, is ended.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._until, self._silence = time.monotonic() + seconds, seconds / 3
+    def __init__(self, seconds: float = SECONDS, silence: float | None = None) -> None:
+        self._until, self._silence = time.monotonic() + seconds, silence or seconds / 3
 
     def __call__(self, runs: list[Run]) -> list[Ran]:
         """Return what the runs give. One that hangs is `endless`, and so are the others of its source.

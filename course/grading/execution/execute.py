@@ -102,7 +102,7 @@ def _execute_once(task: Task) -> Outcome:
     except (OSError, RuntimeError) as error:  # the machine has no more files, threads or disk
         return Outcome(task.notebook, fault=f"the judge could not listen: {advice_for(error) or error}")
     try:
-        with closing(examination), _private_folder(task) as private:
+        with closing(examination), private_folder(task.files) as private:
             room = shutil.disk_usage(private).free
             run = _run(nb, task, examination, private, tier)
             _demand_room(task, private, min(room, shutil.disk_usage(private).free), complaints_of(nb, examination))
@@ -126,8 +126,8 @@ def _execute_once(task: Task) -> Outcome:
 
 
 @contextmanager
-def _private_folder(task: Task) -> Iterator[Path]:
-    """Make a folder for one notebook, with its files in `work` and with a `home`, and remove it afterwards.
+def private_folder(files: Mapping[str, bytes]) -> Iterator[Path]:
+    """Make a folder for one notebook, with its `files` in `work` and with a `home`, and remove it afterwards.
 
     Raises:
         KernelFault: the folder cannot be made.
@@ -138,7 +138,7 @@ def _private_folder(task: Task) -> Iterator[Path]:
             stack.callback(remove, private)
             for name in ("work", "home"):
                 (private / name).mkdir()
-            write_files(task.files, private / "work")
+            write_files(files, private / "work")
         except (OSError, ValueError) as error:
             raise KernelFault(f"the notebook's folder could not be made: {advice_for(error) or error}") from error
         yield private

@@ -2,6 +2,7 @@
 
 A digest covers whole files, folder by folder, so that any edit of such a file counts. `fingerprint` covers the
 execution of notebooks, `state_of` the tests of one exercise, and `key_fingerprint` the answer key of a topic.
+`questions_fingerprint` covers what is asked about an answer.
 """
 
 from __future__ import annotations
@@ -53,6 +54,12 @@ def key_fingerprint(topic: Topic, package: Path) -> str:
     """Return a digest of all code that a topic's answer key is made from."""
     names = [item.name for item in topic.judged] if topic.own else []
     return _digest(package, [topic], (), f"{topic.name} {topic.question} {names}")[:32]
+
+
+@cache
+def questions_fingerprint() -> str:
+    """Return a digest of all code that decides which questions are asked about an answer."""
+    return _digest(Path(course.__file__).parent, [], ("questions",), "")[:16]
 
 
 def files_of(topic: Topic, package: Path) -> list[Path]:

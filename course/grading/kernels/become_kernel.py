@@ -1,4 +1,4 @@
-"""Turn a fork of the zygote into the kernel of one notebook."""
+"""Turn a fork of the zygote into the kernel of one notebook, or into another program in the same sandbox."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,14 @@ from course.grading.sandbox.apply import confine
 
 
 def become_kernel(order: Order) -> None:
-    """Take the order's environment, enter its sandbox, and run an IPython kernel until it ends."""
+    """Take the order's environment, enter its sandbox, and run its module or an IPython kernel until it ends."""
     os.environ.clear()
     os.environ.update(order.environment)
     _forget()
     confine(order.tier, order.confines)
+    if order.module:
+        import_module(order.module).main()
+        return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     launch(order.arguments, order.seed)
 

@@ -21,7 +21,8 @@ class Order:
     """The description of a kernel to start.
 
     `tier` names the sandbox, `environment` has all variables of the process, and `seed` seeds its random numbers. If
-    there is a `command`, that program is run. Otherwise the forked process runs IPython's kernel with `arguments`.
+    there is a `command`, that program is run. Otherwise the forked process runs the function `main` of the `module`, by
+    default IPython's kernel with `arguments`.
     """
 
     tier: str
@@ -31,6 +32,7 @@ class Order:
     seed: int = 0
     arguments: tuple[str, ...] = field(default=())
     command: tuple[str, ...] = field(default=())
+    module: str = ""
 
 
 class Line:
