@@ -38,14 +38,14 @@ def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) ->
 def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool | str:
     course, topic, graded = classroom.course, classroom.topic, LastGrading(classroom, student)
     if not graded.path.is_file():
-        return f"is not graded. Run `course grade {topic.folder}` first"
+        return f"whose work is not graded. Run `course grade {topic.folder}` first"
     with quiet():
         try:
             task = make_task(classroom, student, place)
         except Exception:  # noqa: BLE001 - nbgrader's steps may raise anything, and grading reports it
-            return "cannot be read any more. Grading says why"
+            return "whose work cannot be read any more. Grading says why"
     if not graded.is_of(task):
-        return f"has changed since it was graded. Run `course grade {topic.folder}` first"
+        return f"whose work has changed since it was graded. Run `course grade {topic.folder}` first"
     notebook, store = read_notebook(graded.path.read_bytes()), classroom.store
     asked = questions_about(
         course,
@@ -58,5 +58,5 @@ def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool 
     )
     pool = {name: made for name, made in asked.items() if not isinstance(made, str)}
     if asked and not pool:
-        return f"passes, but cannot be asked about. {' '.join(map(str, asked.values()))}"
-    return pool or "has no exercise that passes"
+        return f"whose passing code leaves nothing to ask about ({', '.join(asked)})"
+    return pool or "of whose exercises none passes"

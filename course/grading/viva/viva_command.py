@@ -50,7 +50,7 @@ def make_sheets(
         print(f"  {path.relative_to(course.root)} {what}")
     for student, reason in found.items():
         if isinstance(reason, str):
-            print(f"  ask in person: {student}, whose work {reason}")
+            print(f"  ask in person: {student}, {reason}")
     if shared:
         print(f"  these sheets share several questions with others, because the code is the same: {some(shared)}")
     return 0
