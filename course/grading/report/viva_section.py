@@ -10,6 +10,15 @@ from course.grading.viva.marks import Marked, best_of_each, said_of_chance
 from course.grading.viva.round import rounds
 from course.syllabus import Topic
 
+KINDS = {
+    "trace": "what a variable is after a line",
+    "what happens": "what a call returns",
+    "tell apart": "which call shows a change",
+    "find the change": "which change gives a result",
+    "alters nothing": "which change alters no result",
+}
+"""What each kind of question asks."""
+
 Count = tuple[int, int]
 """The right answers, and all that count."""
 
@@ -38,6 +47,11 @@ class Viva:
     def kinds(self) -> list[str]:
         """Return the kinds of questions that were asked."""
         return sorted({key.kind for one in self.marked for key, _ in one.counted})
+
+    @property
+    def legend(self) -> str:
+        """Return what these kinds ask."""
+        return ", ".join(f"{kind}: {KINDS[kind]}" for kind in self.kinds if kind in KINDS)
 
     def table(self, exercises: Sequence[str]) -> list[tuple[str, list[Count]]]:
         """Return for each exercise, and then for all, the counts by kind and the sum. `exercises` gives the order."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
+from course.grading.course_files.catalogue import counted
 from course.grading.course_files.cells import read_notebook
 from course.grading.execution.own_questions import questions_about
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.viva.sheets import Pool
+
+log = logging.getLogger(__name__)
 
 MOST_POOL = 9
 """Questions about each answer, of which a sheet holds one or two. Neighbours with the same code get others."""
@@ -32,6 +36,7 @@ def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) ->
         KernelFault: the machine cannot execute code.
         Problem: the configuration demands a sandbox, and there is none.
     """
+    log.info("making questions about the code of %s, about a second each", counted(len(submissions), "student"))
     return {student: _pool(classroom, student, place, chance) for student, place in submissions.items()}
 
 

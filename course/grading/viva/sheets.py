@@ -77,13 +77,20 @@ class Sheet:
 
 
 class Given:
-    """Which questions stand on sheets already, because neighbours with the same code should get other ones."""
+    """Which questions stand on sheets already, because neighbours with the same code should get other ones.
 
-    def __init__(self, sheets: Iterable[Sheet]) -> None:
+    Args:
+        sheets: those of this round.
+        earlier: those of other rounds, whose questions a student should not get again.
+    """
+
+    def __init__(self, sheets: Iterable[Sheet], earlier: Iterable[Sheet] = ()) -> None:
         self._pairs: Counter[frozenset[object]] = Counter()
         self._had: defaultdict[str, set[object]] = defaultdict(set)
         for sheet in sheets:
             self.add(sheet)
+        for sheet in earlier:
+            self._had[sheet.student].update(one.identity for one in sheet.asked)
 
     def add(self, sheet: Sheet) -> None:
         """Remember the questions of a sheet."""

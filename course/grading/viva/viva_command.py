@@ -12,6 +12,7 @@ from course.grading.course_files.catalogue import counted
 from course.grading.gradebook.extra_assignment import save_points
 from course.grading.gradebook.students import known_people, some
 from course.grading.gradebook.topic_lock import topic_lock
+from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.viva.answers import read_answers
 from course.grading.viva.asking import chance_of, pools
 from course.grading.viva.marks import Marked, best_of_each, said_of_chance
@@ -68,7 +69,7 @@ def _drawn(of: Round, made: Mapping[str, Pool], most: int, chance: int) -> tuple
     """Return all sheets of a round with a new one where it is needed, and the students whose sheets overlap."""
     others = [sheet for one in rounds(of.root, of.topic) if one.seed != of.seed for sheet in one.sheets()]
     sheets, shared = of.sheets(), list[str]()
-    given = Given([*others, *sheets])
+    given = Given(sheets, others)
     latest = {sheet.student: sheet for sheet in sheets}
     for student, pool in made.items():
         if student in latest and latest[student].is_of(pool, most):
@@ -119,5 +120,6 @@ def _save_points(course: Course, topic: Topic, best: Mapping[str, Marked]) -> st
         return f"no points, because course.toml has no line {topic.folder} in [viva]"
     name = f"{topic.folder}_viva"
     database = Classroom(course, topic).coursedir().db_url
-    save_points(database, name, most, {student: most * one.share for student, one in best.items()})
+    with quiet():
+        save_points(database, name, most, {student: most * one.share for student, one in best.items()})
     return f"points in the gradebook as {name}, at most {most:g}"

@@ -39,7 +39,7 @@ def test_two_sheets_for_one_code_share_at_most_one_question():
 
 def test_a_second_sheet_asks_nothing_that_the_student_knows():
     first = numbered("ada", draw(FIVE, 4, "ada", Given([]), "1"), "06-1-", ())
-    again = draw(FIVE, 4, "ada", Given([first]), "1")
+    again = draw(FIVE, 4, "ada", Given([], [first]), "1")
     assert not {one.identity for one in again} & {one.identity for one in first.asked}
 
 
