@@ -155,7 +155,8 @@ class Outline:
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
-    `public` is the text of the parts in `PUBLIC`. The defaults, without a file, are those of the original course.
+    `asks_in_feedback` says whether pages of feedback ask about the student's own code. `public` is the text of the
+    parts in `PUBLIC`. The defaults, without a file, are those of the original course.
     """
 
     path: Path | None = None
@@ -169,6 +170,7 @@ class Outline:
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
     viva: dict[str, float] = field(default_factory=dict)
+    asks_in_feedback: bool = True
     public: str = ""
 
     @property
@@ -221,7 +223,7 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "viva"), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "viva", "feedback"), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -237,6 +239,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
             viva=_viva(_table(values, "viva"), choices),
+            asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
         )
@@ -405,6 +408,14 @@ def _viva(values: dict[str, Any], topics: Iterable[str]) -> dict[str, float]:
         if topic not in topics:
             raise Faulty(f"[viva] has {topic!r}, which is no topic here. Choose from {', '.join(topics)}")
     return {topic: _points(value, f"[viva] {topic}") for topic, value in values.items()}
+
+
+def _asks_in_feedback(values: dict[str, Any]) -> bool:
+    _only(values, ("questions",), "[feedback]")
+    chosen: Any = values.get("questions", True)
+    if not isinstance(chosen, bool):
+        raise Faulty(f"[feedback] questions is {chosen!r}, but must be true or false, without quotes")
+    return chosen
 
 
 def _choice(folder: str, values: Any) -> Choice:

@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..exercise.prediction import LETTERS
 from ..judge.report import sentence
+
+if TYPE_CHECKING:
+    from ..questions import Question
 
 BUTTONS = "course-predict"
 STYLE = f"""<style>
@@ -113,6 +116,27 @@ def blocks(text: str) -> str:
 def listing(code: str, space: str = "pre") -> str:
     """Return lines of code as HTML. A long line scrolls, or it wraps with `pre-wrap`."""
     return f'<pre tabindex="0" style="{_PRE};white-space:{space};overflow-wrap:anywhere">{escape(code)}</pre>'
+
+
+def as_asked(
+    question: Question, title: str, chosen: str, remember: Callable[[str], None], how_to_answer: str, before: str = ""
+) -> Asked:
+    """Return a question about code for the screen. The code is left out if it is that of the question `before`."""
+
+    def reply(letter: str) -> tuple[bool, str]:
+        number = LETTERS.index(letter)
+        return number == question.key, question.choices[number].reason
+
+    code = "" if question.code == before else question.code
+    return Asked(
+        f"<b>{blocks(title)}</b>{listing(code) if code else ''}<div>{blocks(question.text)}</div>",
+        "\n".join(filter(None, [title, code, question.text])),
+        tuple(choice.text for choice in question.choices),
+        chosen,
+        reply,
+        remember,
+        how_to_answer,
+    )
 
 
 def show_buttons(questions: Sequence[Asked], are_code: bool = False) -> None:

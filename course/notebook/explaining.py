@@ -12,7 +12,7 @@ from ..exercise.prediction import LETTERS
 from ..questions import Apart, Question, Unaskable, ask, gathered, subject
 from ..surroundings import variable
 from .checking import last_checked
-from .choices import Asked, blocks, listing, show_buttons
+from .choices import Asked, as_asked, show_buttons
 from .display import in_notebook, say, show
 from .find_key import called, key
 from .folder import folder_number, keep_questions, note, now, read_questions
@@ -145,24 +145,3 @@ def _later(question: Question, step: int) -> dict[str, Any]:
 def in_days(days: int) -> str:
     """Return the time in so many days, in the form of `now`."""
     return (datetime.fromisoformat(now()) + timedelta(days)).isoformat()
-
-
-def as_asked(
-    question: Question, title: str, chosen: str, remember: Callable[[str], None], how_to_answer: str, before: str = ""
-) -> Asked:
-    """Return a question about code for the screen. The code is left out if it is that of the question `before`."""
-
-    def reply(letter: str) -> tuple[bool, str]:
-        number = LETTERS.index(letter)
-        return number == question.key, question.choices[number].reason
-
-    code = "" if question.code == before else question.code
-    return Asked(
-        f"<b>{blocks(title)}</b>{listing(code) if code else ''}<div>{blocks(question.text)}</div>",
-        "\n".join(filter(None, [title, code, question.text])),
-        tuple(choice.text for choice in question.choices),
-        chosen,
-        reply,
-        remember,
-        how_to_answer,
-    )

@@ -12,9 +12,9 @@ from ..exercise.prediction import LETTERS
 from ..questions import Question
 from ..surroundings import variable
 from ..syllabus import Topic
-from .choices import Asked, show_buttons
+from .choices import Asked, as_asked, show_buttons
 from .display import in_notebook, say, show
-from .explaining import DAYS, as_asked, in_days
+from .explaining import DAYS, in_days
 from .folder import keep_questions, now, read_progress, read_questions
 from .predictions import as_asked as prediction_asked
 from .predictions import letter_of, prediction_called

@@ -178,7 +178,7 @@ class _Sets(ast.NodeTransformer):
 
     def _called(self, content: ast.expr) -> ast.AST:
         self.generic_visit(content)
-        return ast.Call(ast.Name("set", ast.Load()), [content], [])
+        return ast.fix_missing_locations(ast.Call(ast.Name("set", ast.Load()), [content], []))
 
 
 def _unwritten(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -306,10 +306,19 @@ def _defined(setup: str, source: str, is_watched: bool, is_shuffled: bool) -> tu
     names = module.__dict__
     if is_shuffled:
         names |= {"set": shuffled, "hash": lambda value: hash((value, _seed))}
-    exec(compile(ast.fix_missing_locations(_Sets().visit(ast.parse(setup))), "<setup>", "exec"), names)
+    exec(_setup_code(setup), names)
     before, tree = set(names), ast.parse(source)
     if is_watched:
         names[WATCHER] = Watcher()
         tree = watched(tree)
-    exec(compile(ast.fix_missing_locations(_Sets().visit(tree)), ANSWER, "exec"), names)
+    exec(_code(tree, source, ANSWER), names)
     return names, names.keys() - before
+
+
+@cache
+def _setup_code(setup: str) -> types.CodeType:
+    return _code(ast.parse(setup), setup, "<setup>")
+
+
+def _code(tree: ast.Module, text: str, name: str) -> types.CodeType:
+    return compile(_Sets().visit(tree) if "{" in text else tree, name, "exec")

@@ -63,7 +63,7 @@ def watched(tree: ast.Module) -> ast.Module:
                 setattr(node, part, [new for old in body for new in (old, *_looks(old))])
         if isinstance(node, (ast.For, ast.While)):
             node.body.insert(0, _look(node.lineno, "", ast.Constant(None)))
-    return ast.fix_missing_locations(tree)
+    return tree
 
 
 def _looks(statement: ast.stmt) -> list[ast.stmt]:
@@ -87,4 +87,4 @@ def names_set(statement: ast.stmt) -> list[str]:
 
 def _look(line: int, name: str, value: ast.expr) -> ast.stmt:
     call = ast.Call(ast.Name(WATCHER, ast.Load()), [ast.Constant(line), ast.Constant(name), value], [])
-    return ast.Expr(call)
+    return ast.fix_missing_locations(ast.Expr(call))

@@ -5,7 +5,9 @@ This process reads the code as text, changes it, compares outcomes and writes th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -17,7 +19,9 @@ from course.grading.execution.question_sandbox import Unfinished, sandboxed
 from course.grading.sandbox.probe import required, strongest
 from course.questions import Question, Subject, Unaskable, ask, subject
 from course.questions.choosing import FEWEST
+from course.questions.executing import Ran, Run, Runner
 from course.questions.reading import read
+from course.source import UNREADABLE
 from course.syllabus import Topic
 
 
@@ -46,17 +50,19 @@ def questions_about(
         KernelFault: the machine cannot execute code.
         Problem: `isolated` demands a sandbox, and there is none.
     """
-    kept = KeptQuestions(results / f"{topic.folder}-questions") if results else None
+    folder = results / f"{topic.folder}-questions" if results else None
+    sandbox = partial(sandboxed, course, topic, required if isolated else strongest)
     found: dict[str, tuple[Question, ...] | str] = {}
-    for name in passing(course, topic, nb) if exercises is None else exercises:
+    for name in passing(topic, nb) if exercises is None else exercises:
         try:
-            found[name] = _asked(course, topic, _subject(course, nb, name), seed, most, kept, isolated)
+            about = _subject(course, nb, name)
+            found[name] = _asked(about, seed, most, KeptQuestions(about, folder), sandbox)
         except Unaskable as reason:
             found[name] = f"There is nothing to ask about `{name}`, because {reason}."
     return found
 
 
-def passing(course: Course, topic: Topic, nb: NotebookNode) -> list[str]:
+def passing(topic: Topic, nb: NotebookNode) -> list[str]:
     """Return the exercises of a topic that pass in a graded notebook and have code of one's own, in order."""
     verdicts = nb.metadata.get(METADATA, {}).get("verdicts", {})
     return [
@@ -81,25 +87,34 @@ def _subject(course: Course, nb: NotebookNode, name: str) -> Subject:
     try:
         called, source, setup = read(cells, name, given.__contains__, calls)
         return subject(called, source, setup, calls, name)
-    except (RecursionError, MemoryError):
+    except UNREADABLE:
         raise Unaskable("it is no plain Python") from None
 
 
 def _asked(
-    course: Course, topic: Topic, about: Subject, seed: int, most: int, kept: KeptQuestions | None, isolated: bool
+    about: Subject, seed: int, most: int, kept: KeptQuestions, sandbox: Callable[[], AbstractContextManager[Runner]]
 ) -> tuple[Question, ...]:
-    if kept and (known := kept.get(about, seed, most)) is not None:
+    """Return the questions about one answer. The sandbox is made only if something must be executed."""
+    if (known := kept.asked(seed, most)) is not None:
         return known
-    tier = required() if isolated else strongest()
-    try:
-        with sandboxed(course, topic, tier) as run:
-            questions = tuple(ask(about, run, seed, max(most, FEWEST))[:most])
-    except Unfinished:  # another time the machine may be faster
-        raise
-    except Unaskable as reason:
-        if kept:
-            kept.put(about, seed, most, str(reason))
-        raise
-    if kept:
-        kept.put(about, seed, most, questions)
-    return questions
+    with ExitStack() as stack:
+        made: list[Runner] = []
+
+        def run(runs: list[Run]) -> list[Ran]:
+            if not made:
+                made.append(stack.enter_context(sandbox()))
+            return made[0](runs)
+
+        try:
+            found = tuple(ask(about, kept.remembering(run), seed, max(most, FEWEST))[:most])
+        except Unfinished:  # another time the machine may be faster
+            raise
+        except UNREADABLE:
+            raise Unaskable("it is no plain Python") from None
+        except Unaskable as reason:
+            kept.note(seed, most, str(reason))
+            kept.save()
+            raise
+    kept.note(seed, most, found)
+    kept.save()
+    return found

@@ -7,10 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from course.course import Course
 from course.exercise.values import Malformed
@@ -29,7 +28,7 @@ from course.syllabus import Topic
 
 MODULE = "course.grading.kernels.runs_for_questions"
 
-START, SECONDS, GRACE = 60.0, 4.0 if sys.platform == "linux" else 60.0, 1.0
+START, SECONDS, GRACE = 60.0, 5.0 if sys.platform == "linux" else 60.0, 1.0
 """Seconds until the sandbox must have started, for all runs of one answer in it, and for the last of their results."""
 
 MOST_BYTES = 64 * MEGABYTE
@@ -77,11 +76,12 @@ class Sandboxed:
 
 
 @contextmanager
-def sandboxed(course: Course, topic: Topic, tier: Tier) -> Iterator[Sandboxed]:
+def sandboxed(course: Course, topic: Topic, tier: Callable[[], Tier]) -> Iterator[Sandboxed]:
     """Yield a runner whose process in the sandbox is of no other use, because the code may leave it spoilt.
 
     Raises:
         KernelFault: the process cannot be started.
+        Problem: there is no sandbox, and `tier` demands one.
     """
     with private_folder({}) as private, socket.socket(socket.AF_UNIX) as server:
         address, edition = private / "home" / "runs", assembled(course.outline.public, (topic,))
@@ -90,7 +90,7 @@ def sandboxed(course: Course, topic: Topic, tier: Tier) -> Iterator[Sandboxed]:
         server.settimeout(START)
         confines = Confines(str(private), (str(edition),), False, ALLOWED, tuple(map(str, class_paths())))
         variables = environment(private / "home", edition, str(address), "checkpoint")
-        handle = _started(Order(tier.name, confines, str(private / "work"), variables, module=MODULE))
+        handle = _started(Order(tier().name, confines, str(private / "work"), variables, module=MODULE))
         try:
             connection, _ = server.accept()
             server.close()
