@@ -12,10 +12,12 @@ from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
 from course.grading.course_files.catalogue import counted
 from course.grading.course_files.cells import read_notebook
+from course.grading.execution.cell_end import KernelFault
 from course.grading.execution.own_questions import questions_about
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.viva.sheets import Pool
+from course.problem import Problem
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +35,13 @@ def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) ->
     """Return for each student the questions about their passing exercises, or the reason why there are none.
 
     Raises:
-        KernelFault: the machine cannot execute code.
-        Problem: the configuration demands a sandbox, and there is none.
+        Problem: the machine cannot execute code, or the configuration demands a sandbox and there is none.
     """
     log.info("making questions about the code of %s, about a second each", counted(len(submissions), "student"))
-    return {student: _pool(classroom, student, place, chance) for student, place in submissions.items()}
+    try:
+        return {student: _pool(classroom, student, place, chance) for student, place in submissions.items()}
+    except KernelFault as fault:
+        raise Problem(f"the machine cannot execute the code, because {fault}. Run `course doctor`") from fault
 
 
 def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool | str:

@@ -21,13 +21,14 @@ pytestmark = pytest.mark.slow
 MOST_PAGES = 3
 
 
-def test_a_class_of_thirty(tmp_path, monkeypatch):
+def test_a_class_of_thirty(tmp_path, monkeypatch, capsys):
     root = tmp_path / "course"
     monkeypatch.chdir(tmp_path)
     course = make_thirty(root, points=2)
     passes = passing(grade(course))
     monkeypatch.chdir(root)
     assert cli.main(["viva", "06"]) == 0
+    assert "ask in person: dot, of whose exercises none passes" in capsys.readouterr().out
     sheets = {sheet.student: sheet for sheet in Round(root, TOPIC).sheets()}
     assert set(map(student_id, NAMES)) - set(sheets) == {"abe", "dot"}
     for student, sheet in sheets.items():

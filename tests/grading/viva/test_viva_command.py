@@ -13,7 +13,9 @@ from nbgrader.api import Gradebook
 
 from course import cli
 from course.course import course_in
+from course.grading.execution.cell_end import KernelFault
 from course.grading.report import write_report
+from course.grading.viva import asking
 from course.grading.viva.round import Round
 from course.problem import Problem
 from tests.grading.classes import grade
@@ -170,6 +172,19 @@ def test_the_page_for_instructors_gives_points_as_course_toml_takes_them(tmp_pat
     page = (Path(__file__).parents[3] / "docs" / "viva.md").read_text("utf-8")
     (block,) = re.findall(r"```toml viva\n(.*?)```", page, re.S)
     assert parse_outline(f"[topics.{NAME}]\n{block}", tmp_path).viva == {NAME: 2}
+
+
+def test_a_machine_that_executes_nothing_is_named_and_no_file_changes(asked, monkeypatch, capsys):
+    def fault(*_: object, **__: object) -> None:
+        raise KernelFault("its supervisor ended")
+
+    monkeypatch.setattr(asking, "questions_about", fault)
+    before = (asked / "viva" / "06" / "key.csv").read_bytes()
+    assert run(asked, "viva", "06", "--seed", "5") == 2
+    assert "because its supervisor ended. Run `course doctor`" in capsys.readouterr().err
+    assert (
+        not (asked / "viva" / "06" / "seed-5").exists() and (asked / "viva" / "06" / "key.csv").read_bytes() == before
+    )
 
 
 def test_nothing_handed_in_is_a_problem(tmp_path):
