@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 import re
+import shutil
 from itertools import combinations
 from pathlib import Path
 
@@ -12,21 +13,28 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
+from course.course import course_in
+from course.grading.classroom.classroom import Classroom
 from course.grading.viva.round import Round
 from tests.grading.lesson import NAME, TOPIC
 from tests.grading.viva.thirty import COPIES, HOSTILE, NAMES, grade, make_thirty, passing, student_id
+from tests.shared import once
 
 pytestmark = pytest.mark.slow
 
 MOST_PAGES = 3
 
 
-def test_a_class_of_thirty(tmp_path, monkeypatch, capsys):
-    root = tmp_path / "course"
-    monkeypatch.chdir(tmp_path)
-    course = make_thirty(root, points=2)
-    passes = passing(grade(course))
+@pytest.fixture(scope="module")
+def thirty(tmp_path_factory) -> Path:
+    """The course of the class, graded."""
+    return once(tmp_path_factory, "thirty", lambda folder: grade(make_thirty(folder, points=2)))
+
+
+def test_a_class_of_thirty(thirty, tmp_path, monkeypatch, capsys):
+    root = shutil.copytree(thirty, tmp_path / "course")
     monkeypatch.chdir(root)
+    passes = passing(Classroom(course_in(root), TOPIC))
     assert cli.main(["viva", "06"]) == 0
     assert "ask in person: dot, of whose exercises none passes" in capsys.readouterr().out
     sheets = {sheet.student: sheet for sheet in Round(root, TOPIC).sheets()}
@@ -71,15 +79,13 @@ def answer(root: Path) -> dict[str, int]:
     return right
 
 
-def test_the_sheets_of_the_class_print_on_at_most_three_pages(tmp_path, monkeypatch):
+def test_the_sheets_of_the_class_print_on_at_most_three_pages(thirty, tmp_path, monkeypatch):
     pytest.importorskip("playwright")
     from tests.browser.lab import CHROMIUM, chromium
 
     if CHROMIUM is None:
         pytest.skip("no Chromium")
-    root = tmp_path / "course"
-    monkeypatch.chdir(tmp_path)
-    grade(make_thirty(root))
+    root = shutil.copytree(thirty, tmp_path / "course")
     monkeypatch.chdir(root)
     assert cli.main(["viva", "06", "--questions", "6"]) == 0
     with chromium() as browser:

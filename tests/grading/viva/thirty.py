@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from course.course import Course, course_in
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
-from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
 from course.grading.course_files.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.course_files.course_folder import notebook_path
 from course.grading.demo.made_up_students import standalone_source
@@ -20,7 +20,6 @@ from course.grading.gradebook.students import Person, update_students
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.release.make_release import render
 from course.grading.release.source import refresh
-from course.syllabus import Topic
 from tests.grading.lesson import TOPIC
 from tests.hidden.answers import answers
 
@@ -98,15 +97,14 @@ def _answering(solution: NotebookNode, sources: dict[str, str]) -> NotebookNode:
     return nb
 
 
-def grade(course: Course, topic: Topic = TOPIC) -> list[Graded]:
+def grade(course: Course) -> None:
     """Grade the class."""
-    return grade_class(Classroom(course, topic, {"timeout": 30}))
+    grade_class(Classroom(course, TOPIC, {"timeout": 30}))
 
 
-def passing(graded: list[Graded]) -> dict[str, list[str]]:
-    """The exercises that pass, by student."""
+def passing(classroom: Classroom) -> dict[str, list[str]]:
+    """The exercises that pass, by student, of a class that is graded."""
+    verdicts = {student_id(name): LastGrading(classroom, student_id(name)).result().verdicts for name in NAMES}
     return {
-        work.student: [name for name in EXERCISES if work.verdicts[name].kind == "passed"]
-        for work in graded
-        if work.verdicts
+        student: [name for name in EXERCISES if found[name].kind == "passed"] for student, found in verdicts.items()
     }
