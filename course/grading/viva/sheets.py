@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -130,7 +130,15 @@ def draw(pool: Pool, most: int, student: str, given: Given, chance: str) -> tupl
         return 100 * given.overlap(asked) + 10 * repeated + 2 * kinds + 0.3 * place + 0.2 * long
 
     rng = random.Random(chance)  # noqa: S311 - `chance` comes from the class's secret
-    return min((_drawn(pool, most, rng) for _ in range(TRIES)), key=faults)
+    best = min((_drawn(pool, most, rng) for _ in range(TRIES)), key=faults)
+    return tuple(replace(one, question=_shuffled(one.question, rng)) for one in best)
+
+
+def _shuffled(question: Question, rng: random.Random) -> Question:
+    """Return the question with its choices in another order, because neighbours may have it, too."""
+    order = rng.sample(range(len(question.choices)), len(question.choices))
+    choices = tuple(question.choices[place] for place in order)
+    return replace(question, choices=choices, key=order.index(question.key))
 
 
 def _drawn(pool: Pool, most: int, rng: random.Random) -> tuple[Asked, ...]:

@@ -48,6 +48,14 @@ def test_the_same_chance_gives_the_same_sheet_and_another_one_another():
     assert one == same != other
 
 
+def test_the_choices_of_a_shared_question_stand_in_another_order_with_the_key_at_the_right_one():
+    asked = [one for number in range(20) for one in draw(pool("a", each=3), 4, "ada", Given([]), str(number))]
+    same = [one.question for one in asked if one.identity == asked[0].identity]
+    assert len({one.choices for one in same}) > 2 and len({one.key for one in same}) > 1
+    right = {question.text: question.choices[question.key] for question in pool("a", each=3)["a"]}
+    assert all(one.question.choices[one.question.key] == right[one.question.text] for one in asked)
+
+
 def test_long_code_gives_way_to_code_that_fits_onto_three_pages():
     long = question("long", 0, code="\n".join(f"{n:3} x = {n}" for n in range(45)))
     both = {name: (replace(long, about=name), *pool(name)[name][1:]) for name in "abcd"}
