@@ -17,20 +17,27 @@ MOST_NOTED = 6
 """The most signs outside of ASCII that a note below the code explains."""
 
 
-def save_pages(of: Round, sheets: Sequence[Sheet], names: Mapping[str, str], title: str) -> list[Path]:
+def save_pages(this_round: Round, sheets: Sequence[Sheet], names: Mapping[str, str], title: str) -> list[Path]:
     """Write a page for each sheet, one with all of them, and the key, and return the paths of the last two."""
     from course.files import write_atomically
 
-    facts = {"names": names, "course": title, "topic": of.topic, "letters": LETTERS, "prose": _prose, "note": _note}
+    facts = {
+        "names": names,
+        "course": title,
+        "topic": this_round.topic,
+        "letters": LETTERS,
+        "prose": _prose,
+        "note": _note,
+    }
     latest = [*{sheet.student: sheet for sheet in sheets}.values()]
     latest.sort(key=lambda sheet: sheet.student)
-    pages = {of.folder / "sheets" / f"{sheet.student}.html": [sheet] for sheet in latest}
-    pages[of.folder / "sheets.html"] = latest
+    pages = {this_round.folder / "sheets" / f"{sheet.student}.html": [sheet] for sheet in latest}
+    pages[this_round.folder / "sheets.html"] = latest
     for path, those in pages.items():
         write_atomically(path, filled(Path(__file__).parent, "sheets.html.j2", sheets=those, **facts).encode())
-    key = of.folder / "key.html"
+    key = this_round.folder / "key.html"
     write_atomically(key, filled(Path(__file__).parent, "key.html.j2", sheets=sheets, latest=latest, **facts).encode())
-    return [of.folder / "sheets.html", key]
+    return [this_round.folder / "sheets.html", key]
 
 
 def _prose(text: str) -> Markup:

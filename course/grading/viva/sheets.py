@@ -24,6 +24,9 @@ MOST_ROWS = 150
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Signs of a sheet's number, without those that look like others on paper."""
 
+FIRST_SIGNS = ALPHABET[10:]
+"""Signs with which it begins, so that no spreadsheet program takes a number for a date."""
+
 Pool = Mapping[str, Sequence[Question]]
 """The questions about a student's passing exercises, by exercise and in the order of the notebook."""
 
@@ -155,7 +158,8 @@ def numbered(student: str, asked: tuple[Asked, ...], before: str, known: Collect
     while True:
         plain = f"{student}\0{salt}\0{[(one.exercise, one.question.to_plain()) for one in asked]}"
         digest = int.from_bytes(hashlib.sha256(plain.encode()).digest()[:8])
-        number = before + "".join(ALPHABET[digest >> 5 * place & 31] for place in range(5))
+        signs = "".join(ALPHABET[digest >> 5 * place & 31] for place in range(4))
+        number = f"{before}{FIRST_SIGNS[(digest >> 20) % len(FIRST_SIGNS)]}{signs}"
         if number not in known:
             return Sheet(number, student, asked)
         salt += 1

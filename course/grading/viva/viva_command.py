@@ -33,7 +33,7 @@ def make_sheets(
     Raises:
         Problem: nothing was handed in, or nothing of one of the students.
     """
-    of, classroom = Round(course.root, topic, seed), Classroom(course, topic)
+    this_round, classroom = Round(course.root, topic, seed), Classroom(course, topic)
     with topic_lock(course.root, topic.folder):
         submissions = classroom.handed_in.submissions()
         if not submissions:
@@ -44,8 +44,8 @@ def make_sheets(
         chance = chance_of(classroom, seed)
         found = pools(classroom, chosen, chance)
         made = {student: pool for student, pool in found.items() if not isinstance(pool, str)}
-        sheets, shared = _drawn(of, made, most, chance)
-        pages = _saved(of, sheets, classroom) if sheets else []
+        sheets, shared = _drawn(this_round, made, most, chance)
+        pages = _saved(this_round, sheets, classroom) if sheets else []
     print(f"{topic.folder}: {counted(len(made), 'sheet')} with questions about students' own code")
     for path, what in zip(pages, ("prints all of them", "has the answers with their reasons, for you"), strict=False):
         print(f"  {path.relative_to(course.root)} {what}")
@@ -57,18 +57,23 @@ def make_sheets(
     return 0
 
 
-def _saved(of: Round, sheets: Sequence[Sheet], classroom: Classroom) -> list[Path]:
+def _saved(this_round: Round, sheets: Sequence[Sheet], classroom: Classroom) -> list[Path]:
     """Write all files of a round, and return the paths of the pages for the grader."""
-    of.save(sheets)
+    this_round.save(sheets)
     people = known_people(classroom.coursedir().db_url)
     names = {one.id: " ".join(filter(None, map(one.about.get, ("first_name", "last_name")))) for one in people}
-    return save_pages(of, sheets, names, classroom.course.outline.title)
+    return save_pages(this_round, sheets, names, classroom.course.outline.title)
 
 
-def _drawn(of: Round, made: Mapping[str, Pool], most: int, chance: int) -> tuple[list[Sheet], list[str]]:
+def _drawn(this_round: Round, made: Mapping[str, Pool], most: int, chance: int) -> tuple[list[Sheet], list[str]]:
     """Return all sheets of a round with a new one where it is needed, and the students whose sheets overlap."""
-    others = [sheet for one in rounds(of.root, of.topic) if one.seed != of.seed for sheet in one.sheets()]
-    sheets, shared = of.sheets(), list[str]()
+    others = [
+        sheet
+        for one in rounds(this_round.root, this_round.topic)
+        if one.seed != this_round.seed
+        for sheet in one.sheets()
+    ]
+    sheets, shared = this_round.sheets(), list[str]()
     given = Given(sheets, others)
     latest = {sheet.student: sheet for sheet in sheets}
     for student, pool in made.items():
@@ -77,7 +82,7 @@ def _drawn(of: Round, made: Mapping[str, Pool], most: int, chance: int) -> tuple
         asked = draw(pool, most, student, given, f"{chance}:{student}")
         if given.overlap(asked):
             shared.append(student)
-        sheets.append(numbered(student, asked, of.before_number, {sheet.number for sheet in sheets}))
+        sheets.append(numbered(student, asked, this_round.before_number, {sheet.number for sheet in sheets}))
         given.add(sheets[-1])
     return sheets, shared
 
@@ -88,10 +93,10 @@ def mark_answers(course: Course, topic: Topic, path: Path, *, seed: int = FIRST_
     Raises:
         Problem: there are no sheets, or the table is not right. Nothing is written then.
     """
-    of = Round(course.root, topic, seed)
+    this_round = Round(course.root, topic, seed)
     with topic_lock(course.root, topic.folder):
-        marked, away = read_answers(path, of)
-        results = of.save_results(marked)
+        marked, away = read_answers(path, this_round)
+        results = this_round.save_results(marked)
         best = best_of_each(one for each in rounds(course.root, topic) for one in each.results())
         points = _save_points(course, topic, best)
     print(f"{topic.folder}: {counted(len(marked), 'sheet')} marked, in {results.relative_to(course.root)}")

@@ -39,6 +39,12 @@ def test_a_table_that_excel_saved_with_numbers_of_sheets(of):
     assert {one.student: one.right for one in marked} == {"ada": 4, "bob": 1}
 
 
+def test_ids_as_a_spreadsheet_program_leaves_them(tmp_path):
+    of = a_round(tmp_path, sheet("00123", "AB"), sheet("Ada", "AB"))
+    marked, _ = table(of, "student,1,2\n123,A,\nADA,A,B\n")
+    assert {one.student: one.right for one in marked} == {"00123": 1, "Ada": 2}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
