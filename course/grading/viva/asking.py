@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from nbformat import NotebookNode
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
-from course.grading.course_files.catalogue import counted
 from course.grading.course_files.cells import read_notebook
 from course.grading.execution.cell_end import KernelFault
-from course.grading.execution.own_questions import questions_about
+from course.grading.execution.own_questions import passing, questions_about
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.viva.sheets import Pool
 from course.problem import Problem
-
-log = logging.getLogger(__name__)
 
 MOST_POOL = 9
 """Questions about each answer, of which a sheet holds one or two. Neighbours with the same code get others."""
@@ -31,21 +29,19 @@ def chance_of(classroom: Classroom, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(plain.encode()).digest()[:6])
 
 
-def pools(classroom: Classroom, submissions: Mapping[str, Path], chance: int) -> dict[str, Pool | str]:
-    """Return for each student the questions about their passing exercises, or the reason why there are none.
+@dataclass(frozen=True)
+class Work:
+    """A student's graded notebook, a digest of its code, and the exercises that pass."""
 
-    Raises:
-        Problem: the machine cannot execute code, or the configuration demands a sandbox and there is none.
-    """
-    log.info("making questions about the code of %s, about a second each", counted(len(submissions), "student"))
-    try:
-        return {student: _pool(classroom, student, place, chance) for student, place in submissions.items()}
-    except KernelFault as fault:
-        raise Problem(f"the machine cannot execute the code, because {fault}. Run `course doctor`") from fault
+    notebook: NotebookNode
+    code: str
+    passing: tuple[str, ...]
+    isolated: bool
 
 
-def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool | str:
-    course, topic, graded = classroom.course, classroom.topic, LastGrading(classroom, student)
+def work_of(classroom: Classroom, student: str, place: Path) -> Work | str:
+    """Return the graded work in `place`, or the reason why nothing is asked about it."""
+    topic, graded = classroom.topic, LastGrading(classroom, student)
     if not graded.path.is_file():
         return f"whose work is not graded. Run `course grade {topic.folder}` first"
     with quiet():
@@ -55,17 +51,32 @@ def _pool(classroom: Classroom, student: str, place: Path, chance: int) -> Pool 
             return "whose work cannot be read any more. Grading says why"
     if not graded.is_of(task):
         return f"whose work has changed since it was graded. Run `course grade {topic.folder}` first"
-    notebook, store = read_notebook(graded.path.read_bytes()), classroom.store
-    asked = questions_about(
-        course,
-        topic,
-        notebook,
-        seed=chance,
-        most=MOST_POOL,
-        results=store.folder if store else None,
-        isolated=task.isolated,
-    )
+    notebook = read_notebook(graded.path.read_bytes())
+    code = "\0".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    digest = hashlib.sha256(code.encode(errors="surrogatepass")).hexdigest()
+    passes = tuple(passing(topic, notebook))
+    return Work(notebook, digest, passes, task.isolated) if passes else "of whose exercises none passes"
+
+
+def pool_of(classroom: Classroom, work: Work, chance: int) -> Pool | str:
+    """Return the questions about passing exercises, or the reason why there are none.
+
+    Raises:
+        Problem: the machine cannot execute code, or the configuration demands a sandbox and there is none.
+    """
+    store = classroom.store
+    try:
+        asked = questions_about(
+            classroom.course,
+            classroom.topic,
+            work.notebook,
+            work.passing,
+            seed=chance,
+            most=MOST_POOL,
+            results=store.folder if store else None,
+            isolated=work.isolated,
+        )
+    except KernelFault as fault:
+        raise Problem(f"the machine cannot execute the code, because {fault}. Run `course doctor`") from fault
     pool = {name: made for name, made in asked.items() if not isinstance(made, str)}
-    if asked and not pool:
-        return f"whose passing code leaves nothing to ask about ({', '.join(asked)})"
-    return pool or "of whose exercises none passes"
+    return pool or f"whose passing code leaves nothing to ask about ({', '.join(asked)})"

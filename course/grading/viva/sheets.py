@@ -52,16 +52,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The questions for one student. The `number` is printed on the sheet, and no two sheets of a topic share one."""
+    """The questions for one student. The `number` is printed on the sheet, and no two sheets of a topic share one.
+
+    `code` is a digest of the code that they are about, and `most` the number of questions that were wanted.
+    """
 
     number: str
     student: str
     asked: tuple[Asked, ...]
+    code: str = ""
+    most: int = 0
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for `from_plain`."""
         asked = [[one.exercise, one.question.to_plain()] for one in self.asked]
-        return {"number": self.number, "student": self.student, "asked": asked}
+        return {**vars(self), "asked": asked}
 
     @classmethod
     def from_plain(cls, plain: Any) -> Sheet:
@@ -71,12 +76,12 @@ class Sheet:
             KeyError, TypeError, ValueError: it wrote no such thing.
         """
         asked = tuple(Asked(str(exercise), Question.from_plain(one)) for exercise, one in plain["asked"])
-        return cls(str(plain["number"]), str(plain["student"]), asked)
+        number, student, code = (str(plain[name]) for name in ("number", "student", "code"))
+        return cls(number, student, asked, code, int(plain["most"]))
 
-    def is_of(self, pool: Pool, most: int) -> bool:
-        """Return whether it could be drawn from these questions, so that the code behind it is still the same."""
-        known = {Asked(name, question).identity for name, questions in pool.items() for question in questions}
-        return len(self.asked) == size(pool, most) and all(one.identity in known for one in self.asked)
+    def is_of(self, code: str, passing: Collection[str], most: int) -> bool:
+        """Return whether the code is still the same and passes, and so many questions are wanted."""
+        return (self.code, self.most) == (code, most) and all(one.exercise in passing for one in self.asked)
 
 
 class Given:
@@ -113,11 +118,6 @@ def _pairs(asked: Iterable[Asked]) -> list[frozenset[object]]:
     return [frozenset(pair) for pair in combinations([one.identity for one in asked], 2)]
 
 
-def size(pool: Pool, most: int) -> int:
-    """Return the number of questions on a sheet: `most`, or fewer where few exercises have questions."""
-    return min(most, sum(min(MOST_EACH, len(questions)) for questions in pool.values()))
-
-
 def draw(pool: Pool, most: int, student: str, given: Given, chance: str) -> tuple[Asked, ...]:
     """Return the questions of a sheet, each about another exercise if there are enough, in the notebook's order.
 
@@ -152,14 +152,14 @@ def _drawn(pool: Pool, most: int, rng: random.Random) -> tuple[Asked, ...]:
     return tuple(Asked(name, one) for name in pool for one in rng.sample(pool[name], wanted[name]))
 
 
-def numbered(student: str, asked: tuple[Asked, ...], before: str, known: Collection[str]) -> Sheet:
+def numbered(sheet: Sheet, before: str, known: Collection[str]) -> Sheet:
     """Return the sheet with a number that begins with `before` and names the questions, unlike those `known`."""
     salt = 0
     while True:
-        plain = f"{student}\0{salt}\0{[(one.exercise, one.question.to_plain()) for one in asked]}"
+        plain = f"{sheet.student}\0{salt}\0{[(one.exercise, one.question.to_plain()) for one in sheet.asked]}"
         digest = int.from_bytes(hashlib.sha256(plain.encode()).digest()[:8])
         signs = "".join(ALPHABET[digest >> 5 * place & 31] for place in range(4))
         number = f"{before}{FIRST_SIGNS[(digest >> 20) % len(FIRST_SIGNS)]}{signs}"
         if number not in known:
-            return Sheet(number, student, asked)
+            return replace(sheet, number=number)
         salt += 1

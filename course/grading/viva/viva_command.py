@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,13 +15,15 @@ from course.grading.gradebook.students import known_people, some
 from course.grading.gradebook.topic_lock import topic_lock
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.viva.answers import read_answers
-from course.grading.viva.asking import chance_of, pools
+from course.grading.viva.asking import Work, chance_of, pool_of, work_of
 from course.grading.viva.marks import Marked, best_of_each, said_of_chance
 from course.grading.viva.pages import save_pages
 from course.grading.viva.round import FIRST_SEED, Round, rounds
-from course.grading.viva.sheets import Given, Pool, Sheet, draw, numbered
+from course.grading.viva.sheets import Given, Sheet, draw, numbered
 from course.problem import Problem
 from course.syllabus import Topic
+
+log = logging.getLogger(__name__)
 
 
 def make_sheets(
@@ -35,26 +38,27 @@ def make_sheets(
     """
     this_round, classroom = Round(course.root, topic, seed), Classroom(course, topic)
     with topic_lock(course.root, topic.folder):
-        submissions = classroom.handed_in.submissions()
-        if not submissions:
-            raise Problem(f"nothing was handed in for {topic.folder}. Put submissions into submitted/*/{topic.folder}")
-        if unknown := [student for student in only if student not in submissions]:
-            raise Problem(f"{unknown[0]} handed in nothing for {topic.folder}. Check the name")
-        chosen = {student: submissions[student] for student in only or submissions}
-        chance = chance_of(classroom, seed)
-        found = pools(classroom, chosen, chance)
-        made = {student: pool for student, pool in found.items() if not isinstance(pool, str)}
-        sheets, shared = _drawn(this_round, made, most, chance)
+        works = _works(classroom, only)
+        sheets, shared, reasons = _drawn(this_round, classroom, works, most)
         pages = _saved(this_round, sheets, classroom) if sheets else []
-    print(f"{topic.folder}: {counted(len(made), 'sheet')} with questions about students' own code")
+    print(f"{topic.folder}: {counted(len(works) - len(reasons), 'sheet')} with questions about students' own code")
     for path, what in zip(pages, ("prints all of them", "has the answers with their reasons, for you"), strict=False):
         print(f"  {path.relative_to(course.root)} {what}")
-    for student, reason in found.items():
-        if isinstance(reason, str):
-            print(f"  ask in person: {student}, {reason}")
+    for student, reason in reasons.items():
+        print(f"  ask in person: {student}, {reason}")
     if shared:
         print(f"  these sheets share several questions with others, because the code is the same: {some(shared)}")
     return 0
+
+
+def _works(classroom: Classroom, only: Sequence[str]) -> dict[str, Work | str]:
+    """Return the graded work of each student, or of `only` some, or the reason why nothing is asked about it."""
+    submissions, topic = classroom.handed_in.submissions(), classroom.topic.folder
+    if not submissions:
+        raise Problem(f"nothing was handed in for {topic}. Put submissions into submitted/*/{topic}")
+    if unknown := [student for student in only if student not in submissions]:
+        raise Problem(f"{unknown[0]} handed in nothing for {topic}. Check the name")
+    return {student: work_of(classroom, student, submissions[student]) for student in only or submissions}
 
 
 def _saved(this_round: Round, sheets: Sequence[Sheet], classroom: Classroom) -> list[Path]:
@@ -65,26 +69,30 @@ def _saved(this_round: Round, sheets: Sequence[Sheet], classroom: Classroom) -> 
     return save_pages(this_round, sheets, names, classroom.course.outline.title)
 
 
-def _drawn(this_round: Round, made: Mapping[str, Pool], most: int, chance: int) -> tuple[list[Sheet], list[str]]:
-    """Return all sheets of a round with a new one where it is needed, and the students whose sheets overlap."""
-    others = [
-        sheet
-        for one in rounds(this_round.root, this_round.topic)
-        if one.seed != this_round.seed
-        for sheet in one.sheets()
-    ]
-    sheets, shared = this_round.sheets(), list[str]()
-    given = Given(sheets, others)
-    latest = {sheet.student: sheet for sheet in sheets}
-    for student, pool in made.items():
-        if student in latest and latest[student].is_of(pool, most):
-            continue
-        asked = draw(pool, most, student, given, f"{chance}:{student}")
-        if given.overlap(asked):
-            shared.append(student)
-        sheets.append(numbered(student, asked, this_round.before_number, {sheet.number for sheet in sheets}))
-        given.add(sheets[-1])
-    return sheets, shared
+def _drawn(
+    this_round: Round, classroom: Classroom, works: Mapping[str, Work | str], most: int
+) -> tuple[list[Sheet], list[str], dict[str, str]]:
+    """Return all sheets of a round with new ones, the students whose sheets overlap, and why others have none."""
+    others = [sheet for one in rounds(this_round.root, this_round.topic) if one != this_round for sheet in one.sheets()]
+    sheets, shared, reasons = this_round.sheets(), list[str](), dict[str, str]()
+    given, latest = Given(sheets, others), {sheet.student: sheet for sheet in sheets}
+    chance = chance_of(classroom, this_round.seed)
+    log.info("asking about the code of %s", counted(len(works), "student"))
+    for student, work in works.items():
+        if isinstance(work, str):
+            reasons[student] = work
+        elif student not in latest or not latest[student].is_of(work.code, work.passing, most):
+            pool = pool_of(classroom, work, chance)
+            if isinstance(pool, str):
+                reasons[student] = pool
+                continue
+            asked = draw(pool, most, student, given, f"{chance}:{student}")
+            if given.overlap(asked):
+                shared.append(student)
+            made = Sheet("", student, asked, work.code, most)
+            sheets.append(numbered(made, this_round.before_number, {sheet.number for sheet in sheets}))
+            given.add(sheets[-1])
+    return sheets, shared, reasons
 
 
 def mark_answers(course: Course, topic: Topic, path: Path, *, seed: int = FIRST_SEED) -> int:

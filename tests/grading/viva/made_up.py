@@ -28,7 +28,7 @@ def sheet(student: str, keys: str, seed: int = 1, known: tuple[str, ...] = ()) -
     """A sheet with the keys, such as `"ABCD"`, about exercises `first`, `second` and so on."""
     names = ("first", "second", "third", "fourth", "fifth", "sixth")
     asked = tuple(Asked(name, question(name, seed, "ABCD".index(key))) for name, key in zip(names, keys, strict=False))
-    return numbered(student, asked, f"06-{seed}-", known)
+    return numbered(Sheet("", student, asked), f"06-{seed}-", known)
 
 
 def a_round(root: Path, *sheets: Sheet, seed: int = 1) -> Round:

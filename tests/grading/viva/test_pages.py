@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from course.grading.viva.pages import save_pages
-from course.grading.viva.sheets import Asked, numbered
+from course.grading.viva.sheets import Asked, Sheet, numbered
 from course.questions import Choice, Question
 from course.questions.subject import escaped
 from tests.grading.viva.made_up import a_round, question, sheet
@@ -23,7 +23,8 @@ def pages(tmp_path):
     asked = Question("trace", "f", code, f"What is `{HOSTILE}`?\n    f('{HOSTILE}')", (
         Choice(f"`{HOSTILE}`", f"Because {HOSTILE}."), *question("f", 1).choices[1:]
     ), 0)  # fmt: skip
-    mine = numbered("ada", (Asked("f", asked), Asked("f", question("f", 2, 3, code))), "06-1-", ())
+    both = Asked("f", asked), Asked("f", question("f", 2, 3, code))
+    mine = numbered(Sheet("", "ada", both), "06-1-", ())
     of = a_round(tmp_path, mine, sheet("bob", "ABCD"))
     save_pages(of, of.sheets(), {"ada": f"Ada {HOSTILE}", "bob": ""}, "Models & more")
     folder = of.folder
