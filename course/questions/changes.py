@@ -89,6 +89,7 @@ class Text:
     def __init__(self, source: str) -> None:
         self.source, self.tree, self.lines = source, ast.parse(source), source.splitlines()
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._first_lines: dict[ast.FunctionDef, dict[str, int]] = {}
         self._data = [line.encode() for line in source.splitlines(keepends=True)]
         self._starts = [0]
         for line in source.splitlines(keepends=True):
@@ -130,6 +131,25 @@ class Text:
             around = (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Compare)
             needed = isinstance(parent, around) and isinstance(part, _OPEN)
         return f"({text})" if needed else text
+
+    @cached_property
+    def called(self) -> set[str]:
+        """Return the names of all functions and methods that the source calls."""
+        return {callee(node) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
+
+    def first_lines(self, function: ast.FunctionDef) -> dict[str, int]:
+        """Return the first line that sets each name of a function, and 0 for its arguments."""
+        if function not in self._first_lines:
+            self._first_lines[function] = self._find_first_lines(function)
+        return self._first_lines[function]
+
+    @staticmethod
+    def _find_first_lines(function: ast.FunctionDef) -> dict[str, int]:
+        first: dict[str, int] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+        return first | {node.arg: 0 for node in ast.walk(function) if isinstance(node, ast.arg)}
 
     @cached_property
     def quiet(self) -> set[ast.AST]:
@@ -190,7 +210,7 @@ def all_changes(text: Text) -> list[Change]:
 
 
 def _squeezed(source: str) -> str:
-    return re.sub(r"[ \t]+", "", source)
+    return source.replace(" ", "").replace("\t", "")
 
 
 def _edits(text: Text) -> Iterator[Edit]:
@@ -442,10 +462,8 @@ def _is_removable(text: Text, statement: ast.stmt) -> bool:
         function = text.parents.get(function)
     if function is None:
         return False
-    known = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-    stores = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    known |= {node.id for node in stores if node.lineno < statement.lineno}
-    return names <= known
+    first = text.first_lines(function)
+    return all(first.get(name, statement.lineno) < statement.lineno for name in names)
 
 
 def _names(text: Text) -> Iterator[Edit]:

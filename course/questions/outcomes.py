@@ -90,7 +90,8 @@ def _is_sound(value: Value) -> bool:
 def _is_scalar(part: Any, of: type) -> bool:
     if type(part) is not of:
         return False
-    return abs(part) < LARGEST if of is int else len(part) <= MOST_TEXT if of is str else True
+    size: float = abs(part) if of is int else len(part) if of is str else 0
+    return size < LARGEST if of is int else size <= MOST_TEXT
 
 
 def seen(value: Any, depth: int = 0) -> Value:

@@ -20,6 +20,9 @@ from .subject import Unaskable
 SECONDS = 3.0 if sys.platform == "linux" else 60.0
 """Seconds for all questions about one answer."""
 
+LONGEST = 2**22
+"""Bytes of one result. A process that writes more is ended."""
+
 HUNG = Ran(Value("endless"))
 
 
@@ -82,6 +85,8 @@ def _lines(pipe: IO[bytes], until: float, silence: float) -> Iterator[bytes]:
                 return
             *lines, rest = (rest + got).split(b"\n")
             yield from lines
+            if len(rest) > LONGEST:
+                return
 
 
 def _fresh(runs: list[Run], until: float, _silence: float) -> Iterator[Ran]:

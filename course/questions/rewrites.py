@@ -117,8 +117,7 @@ def _is_below(text: Text, node: ast.AST, names: set[str]) -> bool:
         if isinstance(parent, ast.Compare) or (isinstance(parent, ast.Call) and callee(parent) in names):
             return True
         parent = text.parents.get(parent)
-    called = {callee(call) for call in ast.walk(text.tree) if isinstance(call, ast.Call)}
-    return isinstance(parent, ast.Assign) and bool(called & names)
+    return isinstance(parent, ast.Assign) and bool(text.called & names)
 
 
 def _is_denominator(text: Text, node: ast.AST) -> bool:

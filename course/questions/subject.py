@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-MOST_LINES, MOST_SIGNS, MOST_TEXT, MOST_WIDTH = 45, 120, 20_000, 500
-"""Lines and signs a line that a question shows at most, and signs and signs a line that are read at all."""
+MOST_LINES, MOST_SIGNS = 45, 120
+"""Lines and signs a line that a question shows at most."""
+
+MOST_TEXT, MOST_CODE, MOST_WIDTH = 20_000, 8_000, 500
+"""Signs that are read at all, those that are asked about, without comments, and those of a line."""
 
 _ACTS, _METHODS = {"open", "exec", "eval", "input", "__import__"}, {"save", "write_text", "write_bytes", "savefig"}
 """Names of functions and methods that reach out of a computation. No changed copy of such code is executed."""
@@ -67,6 +70,8 @@ def subject(name: str, source: str, setup: str, calls: Iterable[str], called: st
         bare = _bare(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unaskable("it is no plain Python") from None
+    if len(bare) > MOST_CODE:
+        raise Unaskable("it is too long")
     if max(map(len, bare.splitlines()), default=0) > MOST_WIDTH:
         raise Unaskable(f"one of its lines has more than {MOST_WIDTH} characters")
     named = (re.sub(rf"\b{re.escape(called or name)}\b(?=\()", name, call) for call in calls)

@@ -83,3 +83,37 @@ def test_what_a_person_can_work_out(value: Any, easy: bool) -> None:
 def test_a_value_crosses_between_processes(value: Any) -> None:
     plain = json.loads(json.dumps(seen(value).to_plain()))
     assert repr(Value.from_plain(plain)) == repr(seen(value))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        ["int", ["1"], []],
+        ["int", [True], []],
+        ["int", [10**30], []],
+        ["float", [], []],
+        ["float tensor", [1.0], [2]],
+        ["float tensor", [1.0] * 4, [-2, -2]],
+        ["list", ["a"], []],
+        ["dict", [["int", [1], []]], []],
+        ["error", ["ValueError"], []],
+        ["text", ["a" * 10_000], []],
+        ["shape", [], ["2"]],
+        ["a kind of its own", [], []],
+        [[], [], []],
+        "int",
+        7,
+    ],
+    ids=lambda forged: str(forged)[:30],
+)
+def test_only_what_a_run_can_give_is_read(forged: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        Value.from_plain(forged)
+
+
+def test_nesting_without_end_is_refused() -> None:
+    value = Value("int", (1,))
+    for _ in range(20):
+        value = Value("list", (value,))
+    with pytest.raises(ValueError, match="no value"):
+        Value.from_plain(value.to_plain())

@@ -126,7 +126,7 @@ def _execute_once(task: Task) -> Outcome:
 
 
 @contextmanager
-def private_folder(files: Mapping[str, bytes]) -> Iterator[Path]:
+def private_folder(files: dict[str, bytes]) -> Iterator[Path]:
     """Make a folder for one notebook, with its `files` in `work` and with a `home`, and remove it afterwards.
 
     Raises:

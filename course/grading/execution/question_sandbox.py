@@ -28,8 +28,11 @@ from course.syllabus import Topic
 
 MODULE = "course.grading.kernels.runs_for_questions"
 
-START, SECONDS, GRACE = 60.0, 5.0 if sys.platform == "linux" else 60.0, 1.0
+START, SECONDS, GRACE = 60.0, 4.0 if sys.platform == "linux" else 60.0, 0.5
 """Seconds until the sandbox must have started, for all runs of one answer in it, and for the last of their results."""
+
+SILENCE = 1.0
+"""Seconds after which a child that gives no further result is ended."""
 
 MOST_BYTES = 64 * MEGABYTE
 """Bytes of all outcomes of one answer. A typical answer has three megabytes."""
@@ -58,7 +61,7 @@ class Sandboxed:
         place = {text: number for number, text in enumerate(texts)}
         plain = [[place[r.setup], place[r.source], place[r.call], r.seed, r.is_watched] for r in runs]
         try:
-            send(self._connection, {"seconds": SECONDS, "texts": texts, "runs": plain})
+            send(self._connection, {"seconds": SECONDS, "silence": SILENCE, "texts": texts, "runs": plain})
             return [self._ran() for _ in runs]
         except TimeoutError:
             raise Unfinished("it takes longer than a question can wait") from None

@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 import os
 import socket
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from course.exercise.wire import receive, send
+from course.grading.sandbox.seccomp import Unsupported, refuse_children
 from course.questions import Apart, Unaskable
 from course.questions.executing import Run
 
-SILENCE = 1.0
-"""Seconds after which a child that gives no further result is ended."""
-
 
 def main() -> None:
-    """Answer requests. The first one says how many seconds there are for all of them."""
+    """Answer requests. The first one says how many seconds there are for all of them, and for a single result."""
     with socket.socket(socket.AF_UNIX) as connection:
-        os.register_at_fork(after_in_child=connection.close)  # a student's code finds no connection to write to
+        os.register_at_fork(after_in_child=partial(_leave_alone, connection))
         connection.connect(os.environ["COURSE_JUDGE"])
         apart: Apart | None = None
         while True:
@@ -30,8 +30,15 @@ def main() -> None:
                 request = receive(connection)
             except ConnectionError:
                 return
-            apart = apart or Apart(request["seconds"], SILENCE)
+            apart = apart or Apart(request["seconds"], request["silence"])
             _answer(apart, request, connection)
+
+
+def _leave_alone(connection: socket.socket) -> None:
+    """Let this child, which executes a student's code, start no process and write to no connection of its parent."""
+    connection.close()
+    with suppress(Unsupported, OSError):  # macOS, for example
+        refuse_children()
 
 
 def _answer(apart: Apart, request: dict[str, Any], connection: socket.socket) -> None:

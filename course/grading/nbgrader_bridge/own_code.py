@@ -29,6 +29,10 @@ FOLDED = "margin-top:6px;padding:4px 10px;border-radius:4px;background:rgba(128,
 """The style of the answer, whose first line alone is shown until it is opened. It needs no script."""
 
 
+OPENED = "display:list-item;cursor:pointer"
+"""The style of that line. The page's own style takes its triangle away."""
+
+
 class AskAboutCode(NbGraderPreprocessor):
     """A feedback step that puts a question below the report on each passing exercise, unless `course.toml` says no.
 
@@ -73,7 +77,7 @@ def _output(exercise: str, question: Question) -> NotebookNode:
     right, *others = sorted(range(len(question.choices)), key=lambda place: place != question.key)
     rows = [f"{LETTERS[place]}: {sentence(question.choices[place].reason)}" for place in others]
     answer = (
-        f'<details style="{FOLDED}"><summary>Answer</summary>'
+        f'<details style="{FOLDED}"><summary style="{OPENED}">Answer</summary>'
         f"<p><b>{LETTERS[right]}</b> is right. {sentence(question.choices[right].reason)}</p>"
         f"<p>{'<br>'.join(rows)}</p></details>"
     )

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from .syscalls import AARCH64, NEWEST, X86_64, Unsupported, call, machine, no_new_privileges, numbers
 
-__all__ = ["Instruction", "Unsupported", "program", "refuse"]
+__all__ = ["Instruction", "Unsupported", "program", "refuse", "refuse_children"]
 
 # The opcodes of BPF (linux/bpf_common.h), and the return values (linux/seccomp.h).
 LOAD = 0x20  # register = word at offset k of the call's description
@@ -131,6 +131,8 @@ ALWAYS = (
 
 NETWORK = (Refusal("socket socketpair", errno.EACCES, unless=Argument(0, (AF_UNIX,))),)
 
+CHILDREN = Refusal("clone clone3 fork vfork", errno.EAGAIN)
+
 
 def refuse(network: bool = True, *, landlock: int | None = None) -> None:
     """Refuse, irreversibly, the system calls that no notebook needs, for this process and its future children.
@@ -145,7 +147,20 @@ def refuse(network: bool = True, *, landlock: int | None = None) -> None:
     Raises:
         Unsupported: not Linux, neither x86_64 nor aarch64, or a kernel without filters.
     """
-    instructions = program(machine(), network=network, landlock=landlock, own=os.getpid())
+    _install(program(machine(), network=network, landlock=landlock, own=os.getpid()))
+
+
+def refuse_children() -> None:
+    """Refuse, irreversibly, that this process starts others or threads, whatever its user may do.
+
+    Raises:
+        Unsupported: as for `refuse`.
+    """
+    here = machine()
+    _install([*_entrance(here), *_assemble(CHILDREN, here), _allow()])
+
+
+def _install(instructions: Sequence[Instruction]) -> None:
     code = b"".join(struct.pack("=HBBI", i.code, i.if_true, i.if_false, i.k) for i in instructions)
     held = ctypes.create_string_buffer(code, len(code))
     described = struct.pack("@HP", len(instructions), ctypes.addressof(held))
