@@ -93,7 +93,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
-POSIX_ONLY = frozenset({"attempts", "demo", "export", "fetch", "grade", "release", "report", "send"})
+POSIX_ONLY = frozenset({"attempts", "demo", "export", "fetch", "grade", "release", "report", "send", "viva"})
 """Commands that need what Windows lacks, in their own code or in the grading that they use."""
 
 
@@ -322,6 +322,19 @@ def report(arguments: argparse.Namespace) -> int:
     else:
         print(write_term_report(course, to, names=names is True))
     return 0
+
+
+def viva(arguments: argparse.Namespace) -> int:
+    """Make sheets with questions about each student's own code, to answer on paper, or mark the answers."""
+    from course.grading.viva.viva_command import make_sheets, mark_answers
+
+    course, topic = _course(arguments), _topics(arguments, [arguments.topic])[0]
+    if arguments.answers is None:
+        most = arguments.questions or 4
+        return make_sheets(course, topic, seed=arguments.seed, most=most, only=arguments.only)
+    if arguments.questions or arguments.only:
+        raise Problem("the answers are to sheets that are made already. Leave --questions and --only out")
+    return mark_answers(course, topic, arguments.answers, seed=arguments.seed)
 
 
 def attempts(arguments: argparse.Namespace) -> int:
@@ -658,6 +671,16 @@ def _reporting(command: argparse.ArgumentParser) -> None:
     command.add_argument("--names", action=argparse.BooleanOptionalAction, help=named)
 
 
+def _asking_in_person(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    add("--questions", type=int, choices=range(3, 7), help="questions on a sheet, from 3 to 6 (default: 4)")
+    again = "draw other questions, for a second chance, with a number of your choice (default: 1)"
+    add("--seed", type=_count, default=1, metavar="NUMBER", help=again)
+    add("--only", action="append", default=[], metavar="STUDENT", help="a sheet for this student (repeat for several)")
+    add("--answers", type=Path, metavar="FILE", help="mark the answers in a table with the columns student,1,2,3,4")
+
+
 def _looking_back(command: argparse.ArgumentParser) -> None:
     command.add_argument("student", metavar="STUDENT", help="a student, by the name of the folder in submitted/")
     command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
@@ -751,6 +774,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "release": (release, _releasing),
     "grade": (grade, _grading),
     "report": (report, _reporting),
+    "viva": (viva, _asking_in_person),
     "attempts": (attempts, _looking_back),
     "solution": (solution, _solving),
     "export": (export, _exporting),

@@ -170,9 +170,10 @@ class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
-    written questions, by topic and question. `asks_in_feedback` says whether pages of feedback ask about the student's
-    own code. `places` are those of the class on `PLATFORMS`. `public` is the text of the parts in `PUBLIC`. The
-    defaults, without a file, are those of the original course.
+    written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
+    `asks_in_feedback` says whether pages of feedback ask about the student's own code. `places` are those of the class
+    on `PLATFORMS`. `public` is the text of the parts in `PUBLIC`. The defaults, without a file, are those of the
+    original course.
     """
 
     path: Path | None = None
@@ -185,6 +186,7 @@ class Outline:
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
+    viva: dict[str, float] = field(default_factory=dict)
     asks_in_feedback: bool = True
     places: dict[str, Place] = field(default_factory=dict)
     public: str = ""
@@ -239,7 +241,7 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "feedback", *PLATFORMS), "it")
+        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "viva", "feedback", *PLATFORMS), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
@@ -254,6 +256,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             extensions=_extensions(_table(values, "extensions"), choices),
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
+            viva=_viva(_table(values, "viva"), choices),
             asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
             places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
@@ -435,6 +438,14 @@ def _criterion(values: dict[str, Any], where: str) -> Criterion:
     if not words["text"]:
         raise Faulty(f'{where} has no text. Say what earns or loses the points, such as text = "Names the scale."')
     return Criterion(points=float(points), **words)
+
+
+def _viva(values: dict[str, Any], topics: Iterable[str]) -> dict[str, float]:
+    """Return the points of the viva on each topic that has one."""
+    for topic in values:
+        if topic not in topics:
+            raise Faulty(f"[viva] has {topic!r}, which is no topic here. Choose from {', '.join(topics)}")
+    return {topic: _points(value, f"[viva] {topic}") for topic, value in values.items()}
 
 
 def _asks_in_feedback(values: dict[str, Any]) -> bool:

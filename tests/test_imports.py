@@ -31,6 +31,7 @@ STAGE_MAY_IMPORT: dict[str, set[str]] = {
     "self_study": {"course_files", "execution", "intake", "release"},
 }
 STAGE_MAY_IMPORT["classroom"] = {"kernels", "sandbox", "release"} | STAGE_MAY_IMPORT["release"]
+STAGE_MAY_IMPORT["viva"] = {"classroom"} | STAGE_MAY_IMPORT["classroom"]
 STAGE_MAY_IMPORT |= {name: set(STAGE_MAY_IMPORT) - {"self_study"} for name in ("report", "export", "demo")}
 STAGE_MAY_IMPORT["lms"] = {"export"} | STAGE_MAY_IMPORT["export"]
 

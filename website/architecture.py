@@ -67,6 +67,7 @@ STAGES = {
     "report": "a page on a class",
     "sandbox": "confines code",
     "self_study": "one notebook",
+    "viva": "questions on paper",
 }
 """What is said of each stage of `course/grading`."""
 

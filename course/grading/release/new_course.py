@@ -80,6 +80,7 @@ IGNORED = (
     "autograded/",
     "feedback/",
     "reports/",
+    "viva/",
     "exports/",
     "gradebook.db*",
     "graded_by.db*",

@@ -38,6 +38,7 @@ from course.grading.report.alike_code import Likeness, compare
 from course.grading.report.alike_weights import SharedWeights, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
 from course.grading.report.training_signs import training_signs
+from course.grading.report.viva_section import Viva
 from course.problem import Problem
 from course.source import parsed
 from course.syllabus import Item, Topic
@@ -75,7 +76,7 @@ class Findings:
     """All facts of a report. `absent` are students of the gradebook who handed in nothing.
 
     `withdrawn` are students whose submission was removed but whose points are still in the gradebook. `extended` has
-    the due dates of students with an extension.
+    the due dates of students with an extension. `viva` are answers to questions about one's own code.
     """
 
     topic: Topic
@@ -87,6 +88,7 @@ class Findings:
     likeness: Likeness = field(default_factory=Likeness)
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     extended: Mapping[str, datetime] = field(default_factory=dict)
+    viva: Viva = field(default_factory=lambda: Viva(()))
 
     @property
     def scored(self) -> list[Graded]:
@@ -166,6 +168,7 @@ def collect(classroom: Classroom) -> Findings:
         ),
         answers,
         classroom.course.outline.extended_due(classroom.topic.folder),
+        Viva.of(classroom.root, classroom.topic),
     )
 
 

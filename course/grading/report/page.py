@@ -7,38 +7,19 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from course.grading.classroom.absent import described
 from course.grading.classroom.summary import LEGEND, misunderstood, table
+from course.grading.course_files.fill_template import filled
 from course.grading.gradebook.scores import Scores
 from course.grading.report.alike_code import ALIKE, Pair
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.tampering import Sign
-from course.judge.report import sentence
 
 
 def fill(template: str, **facts: Any) -> str:
-    """Return the page that a template makes of `facts`."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = lambda value: f"{value:.4g}"
-    environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
-    environment.filters["breakable"] = _breakable
-    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))  # noqa: S704, escaped there
-    return environment.get_template(template).render(facts)
-
-
-def _breakable(name: str) -> Markup:
-    """Return a name that may break across lines after its underscores."""
-    return Markup("_<wbr>").join(name.split("_"))
+    """Return the page that a template of this folder makes of `facts`."""
+    return filled(Path(__file__).parent, template, **facts)
 
 
 SLOWEST = 10

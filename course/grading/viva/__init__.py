@@ -1,0 +1,1 @@
+"""`course viva`: questions on paper about each student's own code, and the marking of the answers."""
