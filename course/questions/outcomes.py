@@ -88,10 +88,11 @@ def _is_sound(value: Value) -> bool:
 
 
 def _is_scalar(part: Any, of: type) -> bool:
-    if type(part) is not of:
-        return False
-    size: float = abs(part) if of is int else len(part) if of is str else 0
-    return size < LARGEST if of is int else size <= MOST_TEXT
+    if of is int:
+        return type(part) is int and abs(part) < LARGEST
+    if of is str:
+        return type(part) is str and len(part) <= MOST_TEXT
+    return type(part) is of
 
 
 def seen(value: Any, depth: int = 0) -> Value:
