@@ -113,7 +113,7 @@ class _Run:
         return result
 
     def _called(self, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the step's target. If the step asks for it, count its operations or its memory, and record the counts."""
+        """Call the step's target. If the step asks for it, count its operations or its memory, too."""
         target = self._target(step)
         if "operations" in step.settings:
             with OperationCounter() as calls:

@@ -50,7 +50,7 @@ def values_differ(case: Case, expected: Recording, seen: Recording) -> Differenc
 
 
 def as_compared(case: Case, expected: Recording, seen: Recording) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the expected and the seen outputs, those of calls transformed by the function that the case names, if any."""
+    """Return the expected and the seen outputs, those of calls as the function that the case names makes them."""
     right, came = dict(expected.outputs), dict(seen.outputs)
     for step in case.steps if case.by else ():
         if step.verb == "call" and step.into in right and step.into in came:

@@ -26,7 +26,7 @@ KEPT = "memory behind a prompt of 3,000"
         "RollingCache(0)",
     ),
 )
-def RollingCache(rng):  # noqa: N802
+def RollingCache(rng):
     """Prompts shorter and longer than the window, chunks, a window of one key, and the bytes that stay."""
 
     def fed(title, window, *lengths, B=2, g=3, d=5, dv=2, **settings):
@@ -118,7 +118,7 @@ class MinusNought(_Cache):
 
 
 @RollingCache.misconception(
-    "How much memory does a slice of a long prompt keep alive? Compare the size of its `untyped_storage()` with its own."
+    "How much memory does a slice of a long prompt keep alive? Compare its `untyped_storage()` with its own size."
 )
 class KeepsAView(_Cache):
     def cut(self, x):

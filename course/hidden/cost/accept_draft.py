@@ -1,4 +1,4 @@
-"""Hidden tests of `accept_draft`: all drafts and a grid of uniform numbers, with probabilities in quarters and fifths."""
+"""Hidden tests of `accept_draft`: all drafts, many uniform numbers, probabilities in quarters and fifths."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ EXAMPLE_Q = torch.tensor([[0.2, 0.5, 0.3], [0.5, 0.25, 0.25]], dtype=torch.float
         "A guess x was drawn from q. How often may it stay, so that x does not come more often than p says?",
         "Which tokens have come too seldom so far? Compare p and q at the place where a guess was refused.",
         "What comes behind the first refusal: the rest of the draft, or one token and no more? And if all stay?",
-        "Begin with one guess, p = (0.5, 0.3, 0.2) and q = (0.2, 0.5, 0.3). Draw ten thousand guesses, let them stay or "
-        "not, and count which tokens are missing until the shares are p.",
+        "Begin with one guess, p = (0.5, 0.3, 0.2) and q = (0.2, 0.5, 0.3). Draw ten thousand guesses, let them "
+        "stay or not, and count which tokens are missing until the shares are p.",
     ),
     calls=(
-        (
-            "accept_draft(tensor([[0.5, 0.5], [0., 1.]]), tensor([[0.5, 0.5]]), tensor([0]), tensor([0.25, 0.25]))"
-        ),
-        (
-            "accept_draft(tensor([[0., 1.], [1., 0.]]), tensor([[1., 0.]]), tensor([0]), tensor([0.25, 0.25]))"
-        ),
-        (
-            "accept_draft(tensor([[0.25, 0.75], [1., 0.]]), tensor([[0.5, 0.5]]), tensor([0]), tensor([0.75, 0.25]))"
-        ),
+        ("accept_draft(tensor([[0.5, 0.5], [0., 1.]]), tensor([[0.5, 0.5]]), tensor([0]), tensor([0.25, 0.25]))"),
+        ("accept_draft(tensor([[0., 1.], [1., 0.]]), tensor([[1., 0.]]), tensor([0]), tensor([0.25, 0.25]))"),
+        ("accept_draft(tensor([[0.25, 0.75], [1., 0.]]), tensor([[0.5, 0.5]]), tensor([0]), tensor([0.75, 0.25]))"),
         "accept_draft(tensor([[0.25, 0.75]]), zeros(0, 2), tensor([]).long(), tensor([0.5]))",
         "accept_draft(tensor([[0., 0.5, 0.5]]), zeros(0, 3), tensor([]).long(), tensor([0.]))",
         (
@@ -115,11 +109,19 @@ def _accepting(
     return accept
 
 
-accept_draft.mistakes(
+@accept_draft.misconception(
     "Draw ten thousand guesses for p = (0.5, 0.3, 0.2) and q = (0.2, 0.5, 0.3), and count the first tokens. Does the "
-    "second one come in 39 of 100?",
-    drawn_from_p_after_a_refusal=_accepting(rest=lambda p, q: p),
+    "second one come in 39 of 100?"
 )
+def drawn_from_p_after_a_refusal(p, q, draft, uniforms):
+    a = 0
+    while a < len(draft) and uniforms[a] * q[a, draft[a]] < p[a, draft[a]]:
+        a += 1
+    up_to = p[a].cumsum(0)
+    token = torch.searchsorted(up_to, (uniforms[-1] * up_to[-1])[None], right=True)
+    return torch.cat([draft[:a], token])
+
+
 accept_draft.mistakes(
     "After a refusal, which tokens have come too seldom: those that p likes more than q, or less?",
     distance_for_positive_part=_accepting(rest=lambda p, q: (p - q).abs()),

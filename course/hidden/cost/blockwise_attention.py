@@ -70,9 +70,11 @@ def blockwise_attention(rng):
         told = f"your largest tensor has more than {LARGEST:,} numbers: is it a table of all scores, or a mask?"
         yield case.law("at_most", of="largest tensor", value=LARGEST, because=told)
         told = f"{SHARE:.0%} of a table or more exists at once: which blocks do you still need?"
-        yield case.judged_again(f"little at once, {kind}").law(
-            "at_most", of="numbers at once", value=SHARE * TABLE, because=told
-        ).counts_with(PLAIN)
+        yield (
+            case.judged_again(f"little at once, {kind}")
+            .law("at_most", of="numbers at once", value=SHARE * TABLE, because=told)
+            .counts_with(PLAIN)
+        )
 
 
 def _attending(

@@ -14,7 +14,7 @@ from course.reference.gpt import GPT
 FULL, PASS, SOME = 0.40, 0.34, 0.2
 """Shares of the guesses that stay: see tests/training/test_cost_task.py."""
 SURE = 0.6
-"""The mean of the largest probability is 0.44 for the dictionary, and less for a draft that was trained on all of it."""
+"""The mean of the largest probability is 0.44 for the dictionary, and half of that for a draft that was told all."""
 DRAWN = 16
 """Tokens of the dictionary at each place, by which a share is measured. It is within 0.002 of the sum over all."""
 PUBLIC = 16
@@ -74,7 +74,9 @@ def _asked(of, public, ids, tokens, p):
     first = given_model(f"{PASS:.0%} of the guesses stay{of}", public=public, weight=2.0).call(ids, into="logits")
     bare = first.laws_only()
     first = bare.law("accepted_share_at_least", bar=PASS, **held)
-    yield first.shows("accepted_share_at_least", full=FULL, called="the share of guesses that stay") if public else first
+    yield (
+        first.shows("accepted_share_at_least", full=FULL, called="the share of guesses that stay") if public else first
+    )
     if not public:
         yield first.judged_again(f"{FULL:.0%} of the guesses stay{of}", bar=FULL, weight=4.0)
     yield first.judged_again(f"{SOME:.0%} of the guesses stay{of}", bar=SOME, weight=0.2)

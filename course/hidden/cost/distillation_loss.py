@@ -18,8 +18,8 @@ FROZEN = "a gradient flows back to the teacher, which should stay as it is"
     reference.distillation_loss,
     hints=(
         "Let the student say what the teacher says. What is the loss? And if both are shifted by a constant?",
-        "Repeat a batch, so that it has twice as many positions. Should the loss change? And with twice the tokens of a "
-        "vocabulary?",
+        "Repeat a batch, so that it has twice as many positions. Should the loss change? And with twice the tokens "
+        "of a vocabulary?",
         "Follow the worked example at T = 2. Divide both logits, and say where T² belongs.",
         "Begin with the log-probabilities of both at the temperature. KL(teacher || student) is a mean under one of "
         "them. Whose? What is 0 · log 0?",
@@ -102,7 +102,9 @@ distillation_loss.mistakes(
 )
 
 
-@distillation_loss.misconception("Does `F.kl_div` take probabilities or their logarithms? Print your loss for two equals.")
+@distillation_loss.misconception(
+    "Does `F.kl_div` take probabilities or their logarithms? Print your loss for two equals."
+)
 def probabilities_for_logarithms(student, teacher, temperature=1.0):
     if temperature <= 0:
         raise ValueError("a temperature is above 0")

@@ -10,6 +10,9 @@ from course.exercise import Ref, call, exercise, given, noncontiguous, stand_in
 from course.reference import cost as reference
 
 
+SECOND = "the second one has the largest score"
+
+
 def block_of(scores, v):
     """The block of scores (..., S) and values (..., S, D)."""
     m = scores.amax(-1)
@@ -27,18 +30,9 @@ def block_of(scores, v):
         "Begin with the new m. Then write the factor of each block, and print both for the worked example.",
     ),
     calls=(
-        (
-            "merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), "
-            "(tensor([0.]), tensor([3.]), tensor([[4.]])))"
-        ),
-        (
-            "merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), "
-            "(tensor([100.]), tensor([3.]), tensor([[4.]])))"
-        ),
-        (
-            "merge_blocks((tensor([-inf]), tensor([0.]), tensor([[0.]])), "
-            "(tensor([5.]), tensor([2.]), tensor([[6.]])))"
-        ),
+        ("merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), (tensor([0.]), tensor([3.]), tensor([[4.]])))"),
+        ("merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), (tensor([100.]), tensor([3.]), tensor([[4.]])))"),
+        ("merge_blocks((tensor([-inf]), tensor([0.]), tensor([[0.]])), (tensor([5.]), tensor([2.]), tensor([[6.]])))"),
         (
             "merge_blocks((tensor([-inf]), tensor([0.]), tensor([[0.]])), "
             "(tensor([-inf]), tensor([0.]), tensor([[0.]])))"
@@ -75,14 +69,14 @@ def merge_blocks(rng):
     values = torch.tensor([6.0, 2.0, 3.0, 5.0], dtype=torch.float64)[None, :, None]
     halves = [block_of(weighed[:, part], values[:, part]) for part in (slice(2), slice(2, 4))]
     yield call("the worked example", *halves, grad=False, public=True)
-    yield call("the second one has the largest score", block(3, 5), block(3, 5, S=7, shift=9.0), grad=False, weight=2.0)
+    yield call(SECOND, block(3, 5), block(3, 5, S=7, shift=9.0), grad=False, weight=2.0)
     yield call("the first one has it", block(2, 3, D=5, shift=9.0), block(2, 3, S=2, D=5), grad=False, public=True)
     yield call("each of them in some rows", block(2, 7, 3, D=5), block(2, 7, 3, D=5), grad=False, weight=2.0)
-    yield call("scores of thousands", block(5, shift=4000.0), block(5, shift=-3000.0), grad=False)
+    yield call("scores of thousands", block(5, shift=-3000.0), block(5, shift=4000.0), grad=False)
     yield call("scores far below zero", block(5, shift=-90_000.0), block(5, shift=-90_003.0), grad=False, weight=2.0)
     yield call("nothing in the first", empty(3), block(3, shift=-40_000.0), grad=False, public=True)
-    yield call("nothing in the second", block(5, shift=-70.0), empty(5), grad=False)
-    yield call("nothing in both", empty(3), empty(3), grad=False, public=True)
+    yield call("nothing in the second", block(5, shift=-70.0), empty(5), grad=False).counts_with(SECOND)
+    yield call("nothing in both", empty(3), empty(3), grad=False, public=True).counts_with(SECOND)
     yield call("nothing in some rows", partly(7), partly(7), grad=False)
     yield call("float32", block(3, dtype=torch.float32), block(3, dtype=torch.float32), grad=False, public=True)
     turned = [tuple(map(noncontiguous, block(3, 5))) for _ in range(2)]
@@ -121,7 +115,9 @@ merge_blocks.mistakes(
 )
 
 
-@merge_blocks.misconception("Three things come back, and o is a sum. Which of them do you divide by the sum of weights?")
+@merge_blocks.misconception(
+    "Three things come back, and o is a sum. Which of them do you divide by the sum of weights?"
+)
 def output_divided(first, second):
     m, total, out = reference.merge_blocks(first, second)
     return m, total, out / total.masked_fill(total == 0, 1.0)[..., None]

@@ -14,13 +14,13 @@ PREDICTIONS = (
             "Each block's weights are needed for its gradient, so autograd keeps all blocks until the backward pass.",
         ),
         wrong(
-            "about as much",
-            "All blocks together have as many scores as the table, but each is kept more than once on its way.",
+            "half of it",
+            "Half of a causal table is hidden, but autograd keeps hidden scores like any others.",
         ),
         right(
-            "more, about twice as much",
-            "Autograd keeps what each block made on its way, such as the masked scores and the weights. All blocks "
-            "together make as many numbers as the table.",
+            "at least as much",
+            "Autograd keeps the weights of each block, and all blocks together have as many numbers as the table. Some "
+            "ways to write the blocks keep twice as much.",
         ),
     ),
     Prediction(
@@ -35,14 +35,14 @@ PREDICTIONS = (
         ),
         wrong(
             "40",
-            "That is what it hears of where the mask is not causal. A causal first token sees nothing but itself, so it "
-            "has nothing to pass on.",
+            "That is what it hears of where the mask is not causal. A causal first token sees nothing but itself, "
+            "so it has nothing to pass on.",
         ),
     ),
     Prediction(
         "share_at_a_lower_temperature",
-        "Your draft guesses at temperature 1, and the dictionary writes at temperature 1. Now both read their logits at "
-        "temperature 0.5. What becomes of the share of guesses that stay?",
+        "Your draft guesses at temperature 1, and the dictionary writes at temperature 1. Now both read their logits "
+        "at temperature 0.5. What becomes of the share of guesses that stay?",
         wrong(
             "it rises clearly, since both are surer",
             "They are surer, but of different tokens. Where the two likeliest tokens differ, almost nothing is shared.",

@@ -40,7 +40,7 @@ def reach(rng):
     yield call("no layer", some(5, 0.4), 0, public=True).counts_with(WINDOW)
     yield call("three layers, both sides", mask(23, 3, causal=False), 3, weight=2.0)
     yield call("three layers with a global token, causal", mask(40, 3, 1), 3, public=True, weight=2.0)
-    yield call("two layers with a global token, both sides", mask(13, 2, 1, False), 2)
+    yield call("two layers with a global token, both sides", mask(13, 2, 1, False), 2).counts_with(WINDOW)
     hidden = some(13, 0.12) & ~torch.eye(13, dtype=torch.bool)
     yield call("tokens that do not see themselves", hidden, 2, public=True, weight=2.0)
     yield call("five layers of no pattern", some(29, 0.04), 5, weight=2.0)

@@ -85,6 +85,10 @@ relative_buckets.mistakes(
 )
 
 
-@relative_buckets.misconception("Both sides together have n_buckets. How many has each, and how many of these are exact?")
+@relative_buckets.misconception(
+    "Both sides together have n_buckets. How many has each, and how many of these are exact?"
+)
 def all_buckets_on_each_side(distance, n_buckets=32, max_distance=128, bidirectional=True):
-    return reference.relative_buckets(distance, 2 * n_buckets if bidirectional else n_buckets, max_distance, bidirectional)
+    return reference.relative_buckets(
+        distance, 2 * n_buckets if bidirectional else n_buckets, max_distance, bidirectional
+    )

@@ -18,8 +18,8 @@ BY_HAND = "the worked example"
         "Follow the worked example line by line. Which of your numbers is the first that differs?",
         "Which bytes does one pass read once for all texts, and which once for each text?",
         "Two new tokens behind four. How many keys does the first one see, and how many the second?",
-        "Begin with the operations of one text. Each parameter takes a multiplication and an addition a token, and each "
-        "pair of a query and a key takes both for its score and for its value, in every layer.",
+        "Begin with the operations of one text. Each parameter takes a multiplication and an addition a token, and "
+        "each pair of a query and a key takes both for its score and for its value, in every layer.",
     ),
     calls=(
         (
@@ -58,7 +58,9 @@ def step_time(rng):
         yield call(f"{title}, compute", small, {"operations": 2e5, "bytes": 1e9}, *asked, weight=2.0)
 
 
-def _timed(model, machine, batch, new, cached=0, *, each=2, keys=2, of="layers", weights=1, pairs=None, unit=1, worse=max):
+def _timed(
+    model, machine, batch, new, cached=0, *, each=2, keys=2, of="layers", weights=1, pairs=None, unit=1, worse=max
+):
     """The roofline with one change."""
     pairs = new * cached + new * (new + 1) / 2 if pairs is None else pairs(new, cached)
     operations = batch * (each * model["parameters"] * new + 2 * each * model["layers"] * model["width"] * pairs)
@@ -93,9 +95,21 @@ step_time.mistakes(
 )
 step_time.mistakes(
     "A machine reads and computes at the same time. Which of the two times decides?",
-    both_times_added=_but(worse=lambda compute, memory: compute + memory),
     the_smaller_time=_but(worse=min),
 )
+
+
+@step_time.misconception("Your machine computes while it reads. Does a step take both times, or the longer one?")
+def both_times_added(model, machine, batch, new, cached=0):
+    pairs = new * cached + new * (new + 1) / 2
+    operations = batch * (2 * model["parameters"] * new + 4 * model["layers"] * model["width"] * pairs)
+    cache = batch * 2 * model["layers"] * model["kv_width"] * (cached + new)
+    read = model["bytes"] * (model["parameters"] + cache)
+    compute, memory = operations / machine["operations"], read / machine["bytes"]
+    bound = "compute" if compute > memory else "memory"
+    return {"operations": operations, "bytes": read, "seconds": compute + memory, "bound": bound}
+
+
 step_time.mistakes(
     "Operations divided by operations a second: which unit comes out?",
     milliseconds_for_seconds=_but(unit=1000),

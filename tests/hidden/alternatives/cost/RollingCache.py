@@ -27,9 +27,7 @@ class Ring:
         if self.size:
             last = new[-self.size :]
             at = last % self.size
-            self.memory = [
-                old.index_copy(2, at, x[:, :, T - len(last) :]) for old, x in zip(self.memory, (k, v))
-            ]
+            self.memory = [old.index_copy(2, at, x[:, :, T - len(last) :]) for old, x in zip(self.memory, (k, v))]
             self.places = self.places.index_copy(0, at, last)
         return keys, values, positions
 

@@ -16,10 +16,10 @@ def in_plain_numbers(p, q, draft, uniforms):
         weights = [max(a - b, 0.0) for a, b in zip(p[i], q[i])]
         break
     target, passed = u[-1] * sum(weights), 0.0
-    for token, weight in enumerate(weights):
-        passed += weight
-        if weight > 0 and passed > target:
-            break
+    token = -1
+    while token < 0 or passed <= target:
+        token += 1
+        passed += weights[token]
     return torch.tensor([*kept, token])
 
 

@@ -29,7 +29,7 @@ def by_intensity(model, machine, batch, new, cached=0):
     moved = float(size * P + size * batch * L * 2 * E * (cached + new))
     busy = flops / moved > machine["operations"] / machine["bytes"]
     seconds = flops / machine["operations"] if busy else moved / machine["bytes"]
-    return dict(operations=flops, bytes=moved, seconds=seconds, bound=("memory", "compute")[busy])
+    return {"operations": flops, "bytes": moved, "seconds": seconds, "bound": ("memory", "compute")[busy]}
 
 
 ALTERNATIVES = [token_by_token, by_intensity]
