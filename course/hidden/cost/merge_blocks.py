@@ -9,7 +9,6 @@ import torch
 from course.exercise import Ref, call, exercise, given, noncontiguous, stand_in
 from course.reference import cost as reference
 
-
 SECOND = "the second one has the largest score"
 
 
