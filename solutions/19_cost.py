@@ -90,9 +90,7 @@ first = torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([[8.0]])
 second = torch.tensor([4.0]).log(), torch.tensor([1.5]), torch.tensor([[5.5]])
 m, total, out = merge_blocks(first, second)
 print(f"m = {m.item():.3f}, l = {total.item():.3f}, o = {out.item():.3f}")
-print(
-    f"the mean {(out / total).item():.2f}, and exp(m + log l) = {(m + total.log()).exp().item():.0f}"
-)
+print(f"mean {(out / total).item():.2f}, exp(m + log l) = {(m + total.log()).exp().item():.0f}")
 
 # %% [markdown]
 # ## Attention, block by block
@@ -433,7 +431,7 @@ print(
 # | relative positions (P. Shaw and others, 2018) | a learned *vector* for each distance, added to the keys | a table of vectors by clipped distance in place of numbers by bucket |
 # | Transformer-XL (Z. Dai and others, 2019) | scores from content and from distance apart, and a memory of the segment before | `RollingCache` without a gradient, and a bias by distance |
 # | Sparse Transformer, BigBird (2019, 2020) | a window with every $k$-th key, or with random ones | another mask, and `reach` |
-# | prefix decoder (T5, U-PaLM) | the tokens of the prompt see each other in both directions | the mask below |
+# | prefix decoders (T5, U-PaLM) | the tokens of the prompt see each other in both directions | the mask below |
 # | GeGLU (N. Shazeer, 2020) | GELU in place of SiLU in the gated feed-forward network | `F.gelu` in `swiglu` |
 # | gated convolutions (Y. Dauphin and others, 2017) | a causal convolution, times the sigmoid of a second one | two convolutions and a product |
 # | DeepNorm (H. Wang and others, 2022) | the residual stream is multiplied by a constant above 1 before it is added and normalised | a factor in `x + found` |
@@ -630,9 +628,7 @@ for T in (1.0, 2.0, 10.0, 10_000.0):
     loss.backward()
     print(f"T = {T:>7,.0f}: loss {loss.item():.3f}, gradient {student.grad[0].item():.3f}")
 centred = teacher - teacher.mean()
-print(
-    f"half the mean squared difference of centred logits: {0.5 * centred.square().mean().item():.3f}"
-)
+print(f"half the mean square of the centred difference: {0.5 * centred.square().mean().item():.3f}")
 
 # %% [markdown]
 # For a large $T$ the loss becomes half the mean squared difference of the logits, each centred at 0. Hinton and others derive this in their paper.
@@ -944,9 +940,8 @@ if real:
     with torch.no_grad(), blocks.rope_base(real.base), blocks.one_thread():
         cache = assistant(real.chat("Who are you?"))[1]
         for T in (1, 2, 3, 5):
-            print(
-                f"a pass over {T}: {milliseconds(assistant, torch.arange(T)[None] + 100, cache):.0f} ms"
-            )
+            ids = torch.arange(100, 100 + T)[None]
+            print(f"a pass over {T}: {milliseconds(assistant, ids, cache):.0f} ms")
 else:
     print(language_model.seen("19_passes"))
 
