@@ -1,7 +1,8 @@
 """The draft over ten seeds: the notebook's loop gets full marks, and the commonest bugs do not.
 
-Measured on the texts of grading over ten seeds, as the share Σ min(p, q) in every place: 0.408 to 0.412, in 30 seconds
-of one busy core. With one seed: RATES
+Measured as the share Σ min(p, q) in every place of the texts of grading: 0.408 to 0.412 over nine seeds, in 30 seconds
+of one busy core. With one seed: the likeliest token as target 0.304, the place before 0.086, the place behind 0.158,
+probabilities for logarithms 0.143, a temperature of 2 for the student alone 0.363.
 """
 
 from __future__ import annotations

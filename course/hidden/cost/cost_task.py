@@ -96,6 +96,12 @@ def _asked(of, public, ids, tokens, p):
     yield sure.law("no_surer_than", of="logits", bar=SURE)
 
 
+def _one_place_later(ids):
+    """What the dictionary will say, as well as a draft can guess it: a tenth is about the right place."""
+    p = log_p(ids).exp()
+    return (0.1 * p + 0.9 * p.roll(-1, 1)).log()
+
+
 def _sure_of_one(ids):
     """The likeliest token at two of three places, as a draft says that was trained on nothing else."""
     best = log_p(ids).argmax(-1)
@@ -115,7 +121,7 @@ cost_task.mistakes(
 cost_task.mistakes(
     "Your draft says what the dictionary says one place later. Both have read x_1 to x_t at place t. Are the targets "
     "shifted?",
-    targets_of_the_place_behind=lambda ids: log_p(ids).roll(-1, 1),
+    targets_of_the_place_behind=_one_place_later,
 )
 cost_task.mistakes(
     "Your draft is very sure of itself. Was it told all that the dictionary thinks possible, or one token a place?",
