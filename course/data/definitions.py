@@ -4,7 +4,7 @@
     for rows, ids in stream: ...                         # ids = texts[rows], eight at a time
 
 They were drawn at temperature 1, so at every place the true distribution of the next token is what the dictionary says
-there. `tests/training/draw_definitions.py` drew them. Everything in them is invented.
+there. `make definitions` drew them (`tests/training/draw_definitions.py`). Everything in them is invented.
 """
 
 from __future__ import annotations
