@@ -478,6 +478,27 @@ OURS: tuple[Topic, ...] = (
         builds_on=("vit_patches", "lora", "gpt"),
         predictions=("divergence_at_half_the_price", "true_reward_as_beta_falls"),
     ),
+    Topic(
+        19,
+        "cost",
+        "What attention costs, and what it need not cost",
+        "Efficient Transformers, relative positions and distillation",
+        (
+            Item("merge_blocks", 2, 15),
+            Item("blockwise_attention", 4, 25),
+            Item("window_mask", 2, 10),
+            Item("reach", 2, 10),
+            Item("RollingCache", 4, 25),
+            Item("relative_buckets", 3, 20),
+            Item("step_time", 3, 20),
+            Item("accept_draft", 4, 25),
+            Item("distillation_loss", 3, 15),
+            _task("cost", 5, 20, Budget(cpu=12_000, gpu=48_000)),
+            _question("cost"),
+        ),
+        builds_on=("gpt",),
+        predictions=("memory_of_blocks_in_training", "reach_beside_a_global_token", "share_at_a_lower_temperature"),
+    ),
 )
 
 

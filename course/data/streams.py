@@ -132,6 +132,13 @@ def assistant_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def cost_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Yield texts that topic 15's dictionary wrote: their rows in `definitions.texts()` (8,), ids (8, 64)."""
+    from .definitions import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -150,5 +157,6 @@ STREAMS: dict[str, Stream] = {
     "bert_task": bert_task,
     "linear_time_task": linear_time_task,
     "assistant_task": assistant_task,
+    "cost_task": cost_task,
 }
 """The function that makes a task's batches, by the task's name in the syllabus."""

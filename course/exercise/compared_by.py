@@ -34,4 +34,17 @@ def log_p_of_path(result: Any, log_start: Tensor, log_A: Tensor, log_E: Tensor, 
     return {"log p of the path": log_p.masked_fill((i != path).any(1), -torch.inf), "the score": score}
 
 
-COMPARED_BY: dict[str, Callable[..., Any]] = {function.__name__: function for function in (log_p_of_path,)}
+def by_position(result: Any, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Return keys (B, g, S, d), values (B, g, S, dv) and positions (S,), in the order of their positions.
+
+    Raises:
+        ValueError: the positions are not whole numbers, or not one for each key and each value.
+    """
+    keys, values, positions = result
+    if positions.dtype != torch.long or not keys.shape[2:3] == values.shape[2:3] == positions.shape:
+        raise ValueError(f"positions {tuple(positions.shape)} for keys {tuple(keys.shape)}")
+    order = positions.argsort()
+    return keys[:, :, order], values[:, :, order], positions[order]
+
+
+COMPARED_BY: dict[str, Callable[..., Any]] = {function.__name__: function for function in (log_p_of_path, by_position)}

@@ -21,6 +21,7 @@ from torch.nn.parameter import is_lazy
 
 from . import stand_ins
 from .held import bytes_held
+from .memory import MemoryCounter
 from .nested import leaves, mapped
 from .randomness import begin_anew, randomness_put_back
 from .recording import Raised, Recording
@@ -112,14 +113,19 @@ class _Run:
         return result
 
     def _called(self, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the step's target. If the step asks for it, count its operations and record their number."""
-        name = step.settings.get("operations", "")
-        if not name:
-            return self._target(step)(*args, **kwargs)
-        with OperationCounter() as counted:
-            result = self._target(step)(*args, **kwargs)
-        self.outputs[name] = counted.operations
-        return result
+        """Call the step's target. If the step asks for it, count its operations or its memory, too."""
+        target = self._target(step)
+        if "operations" in step.settings:
+            with OperationCounter() as calls:
+                result = target(*args, **kwargs)
+            self.outputs[step.settings["operations"]] = calls.operations
+            return result
+        if "memory" in step.settings:
+            with MemoryCounter() as made:
+                result = target(*args, **kwargs)
+            self.outputs |= zip(step.settings["memory"], (made.largest, made.at_once), strict=True)
+            return result
+        return target(*args, **kwargs)
 
     def _first_of(self, step: Step, result: Any) -> Any:
         """Return the result, or the first of several if the step keeps the others for later steps."""

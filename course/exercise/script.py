@@ -230,6 +230,14 @@ class Case:
         *before, last = self.steps
         return replace(self, steps=(*before, replace(last, settings={**last.settings, "operations": into})))
 
+    def counts_memory(self, largest: str = "largest tensor", at_once: str = "numbers at once") -> Case:
+        """Record how many numbers the last call's largest tensor had, and all that existed at once, for laws.
+
+        Hand over no float that requires a gradient (`grad=False`), because a graph keeps what the call has made.
+        """
+        *before, last = self.steps
+        return replace(self, steps=(*before, replace(last, settings={**last.settings, "memory": [largest, at_once]})))
+
     # -- how it is judged ----------------------------------------------------------------------------------------
 
     def law(self, name: str, **params: Any) -> Case:

@@ -361,3 +361,25 @@ class CachedWriter:
 def cached_writer(scores: Tensor) -> CachedWriter:
     """Make a decoder with `scores` (M, V) for M states of the tokens read."""
     return CachedWriter(scores)
+
+
+# -- what looks at an answer's results: for topic 19 -------------------------------------------------------------------
+
+
+@maker
+def softmax_of_blocks() -> Callable[..., tuple[Tensor, Tensor]]:
+    """Make a function that joins two blocks by merge(first, second), and returns o / l and m + log l, 0 if empty."""
+
+    def joined(merge: Callable[..., Any], first: Any, second: Any) -> tuple[Tensor, Tensor]:
+        m, total, out = merge(first, second)
+        empty = total == 0
+        total = total.masked_fill(empty, 1.0)
+        return (out / total[..., None]).masked_fill(empty[..., None], 0.0), m.masked_fill(empty, 0.0) + total.log()
+
+    return joined
+
+
+@maker
+def unchanged() -> Callable[[Any], Any]:
+    """Make a function that returns what it gets, to record an earlier result again."""
+    return lambda given: given

@@ -50,15 +50,15 @@ def values_differ(case: Case, expected: Recording, seen: Recording) -> Differenc
 
 
 def as_compared(case: Case, expected: Recording, seen: Recording) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the expected and the seen outputs, with `out` transformed by the function that the case names, if any."""
-    if case.by:
-        step = next(step for step in case.steps if step.into == "out")
-        with contextlib.suppress(*UNREADABLE):
-            one, other = (
-                COMPARED_BY[case.by](each.outputs["out"], *step.args, **step.kwargs) for each in (expected, seen)
-            )
-            return {**expected.outputs, "out": one}, {**seen.outputs, "out": other}
-    return expected.outputs, seen.outputs
+    """Return the expected and the seen outputs, those of calls as the function that the case names makes them."""
+    right, came = dict(expected.outputs), dict(seen.outputs)
+    for step in case.steps if case.by else ():
+        if step.verb == "call" and step.into in right and step.into in came:
+            with contextlib.suppress(*UNREADABLE):
+                right[step.into], came[step.into] = (
+                    COMPARED_BY[case.by](each[step.into], *step.args, **step.kwargs) for each in (right, came)
+                )
+    return right, came
 
 
 def _differ(

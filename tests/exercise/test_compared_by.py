@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.exercise.compared_by import UNREADABLE, log_p_of_path
+from course.exercise.compared_by import UNREADABLE, by_position, log_p_of_path
 from course.exercise.key import KeyCase
 from course.exercise.recording import Recording
-from course.exercise.script import call
+from course.exercise.script import build, call
 from course.judge.compare import difference
 
 START = torch.tensor([1.0, 0.0], dtype=torch.float64).log()
@@ -53,5 +53,33 @@ def test_what_cannot_be_read_is_compared_as_it_is(result):
 
 
 def test_only_a_function_that_exists_can_be_named():
-    with pytest.raises(ValueError, match="There are log_p_of_path"):
+    with pytest.raises(ValueError, match="There are by_position, log_p_of_path"):
         call("case").compare_by("log_p_of_paths")
+
+
+KEYS = torch.arange(6.0).view(1, 1, 3, 2)
+IN_ORDER = KEYS, KEYS + 9, torch.tensor([4, 5, 6])
+
+
+def told_of_updates(*results):
+    """What is told of two updates of a cache, of which the second one is compared, too."""
+    case = build("case").compare_by("by_position")
+    for name in ("first", "second"):
+        case = case.call(KEYS, KEYS, method="update", into=name)
+    right = Recording({"first": IN_ORDER, "second": IN_ORDER})
+    return difference(
+        KeyCase(case, lambda: right, lambda name: Recording()), Recording(dict(zip(("first", "second"), results)))
+    )
+
+
+def test_keys_may_come_in_any_order_that_their_positions_share():
+    turned = tuple(x.flip(2 if x.dim() == 4 else 0) for x in IN_ORDER)
+    assert told_of_updates(IN_ORDER, turned) is None
+    assert told_of_updates(IN_ORDER, (*turned[:2], IN_ORDER[2])).output == "second"
+    assert told_of_updates((*turned[:2], IN_ORDER[2]), IN_ORDER).output == "first"
+
+
+@pytest.mark.parametrize("positions", [torch.tensor([4.0, 5.0, 6.0]), torch.tensor([4, 5])])
+def test_positions_of_another_kind_are_not_sorted_by(positions):
+    with pytest.raises(ValueError, match="positions"):
+        by_position((*IN_ORDER[:2], positions))

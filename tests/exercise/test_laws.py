@@ -135,6 +135,24 @@ CASES = [
         {"out": torch.tensor([2.0, 1.0])},
     ),
     (
+        "accepted_share_at_least",
+        {"tokens": torch.tensor([[[0, 1]]]), "p": torch.tensor([[[0.5, 0.5]]]), "bar": 0.8},
+        {"out": torch.zeros(1, 1, 2)},
+        {"out": torch.tensor([[[5.0, 0.0]]])},
+    ),
+    (
+        "accepted_rather_than",
+        {
+            "tokens": torch.tensor([[[0]]]),
+            "p": torch.tensor([[[0.9]]]),
+            "other": torch.tensor([[[1]]]),
+            "other_p": torch.tensor([[[0.9]]]),
+        },
+        {"out": torch.tensor([[[1.0, 0.0]]])},
+        {"out": torch.tensor([[[0.0, 1.0]]])},
+    ),
+    ("no_surer_than", {"bar": 0.6}, {"out": torch.zeros(1, 2, 2)}, {"out": torch.tensor([[[9.0, 0.0]]])}),
+    (
         "divergence_at_most",
         {"ids": torch.tensor([[0, 0], [0, 1]]), "log_best": HALF.log(), "bar": 0.1},
         {"out": torch.zeros(2, 2, 2)},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -197,3 +199,26 @@ def test_random_rows_follow_the_first_ones():
     assert torch.equal(encode(5, 2)[:3], first) and encode(5, 2).shape == (5, 2)
     assert not torch.equal(encode(5, 2)[3:], encode(5, 2)[3:])
     assert make(stand_in("random_rows"))(4, 3).shape == (4, 3)
+
+
+def test_blocks_that_an_answer_joins_are_looked_at_through_what_does_not_depend_on_the_largest_score():
+    def merge(first, second):
+        return first[0] + 7, second[1], second[2]
+
+    x = torch.tensor([0.0, -torch.inf])
+    first, second = (x, x, x[:, None]), (x, torch.tensor([2.0, 0.0]), torch.tensor([[6.0], [0.0]]))
+    case = given("joined", look=stand_in("softmax_of_blocks")).call(Ref("answer"), first, second, on="look")
+    mean, size = recorded(case, merge).outputs["out"]
+    assert mean.tolist() == [[3.0], [0.0]] and size.tolist() == pytest.approx([7 + math.log(2), 0.0])
+
+
+def test_an_earlier_result_is_looked_at_again():
+    kept = torch.zeros(2)
+
+    def writes(x):
+        return kept.add_(x)
+
+    case = given("again", look=stand_in("unchanged")).call(torch.ones(2), on="answer", into="first")
+    case = case.call(torch.ones(2), on="answer", into="second").call(Ref("first"), on="look", into="first again")
+    outputs = recorded(case, writes).outputs
+    assert outputs["first"].tolist() == [1, 1] and outputs["first again"].tolist() == [2, 2]

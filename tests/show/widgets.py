@@ -16,6 +16,7 @@ from course.reference import (
     bahdanau_attention,
     bert,
     cbow,
+    cost,
     encoder_decoder,
     gpt,
     hidden_states,
@@ -91,6 +92,12 @@ def _copier() -> Any:
     return show.linear_time.watch_the_state(model, linear_time.selective_scan)
 
 
+def _drafts() -> Any:
+    torch.manual_seed(0)
+    model = gpt.GPT(**wordnet.SIZES).load_published(wordnet.weights())
+    return show.cost.guesses(model, cost.Draft(wordnet.SIZES["vocab"]), cost.accept_draft)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -118,6 +125,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "16 guesser": _hidden_words,
     "17 watch_the_state": _copier,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
+    "19 guesses": _drafts,
 }
 
 

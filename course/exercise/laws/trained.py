@@ -299,3 +299,41 @@ def log_losses(logits: Any, targets: Tensor) -> Tensor:
 def _per_target(losses: Tensor, targets: Tensor) -> float:
     """Return the mean over all targets that count, from the sums `losses` (n,) of each row."""
     return float(losses.double().sum() / (targets >= 0).sum())
+
+
+def _accepted(outputs: Outputs, tokens: Tensor, p: Tensor, of: str = "out", **_: Any) -> float:
+    logits = tensor(outputs[of])
+    if logits.dim() != 3 or logits.shape[:2] != tokens.shape[:2] or logits.shape[2] <= int(tokens.max()):
+        raise Unreadable(f"expected logits for texts of shape {tuple(tokens.shape[:2])}, got {kind(logits)}")
+    q = logits.float().log_softmax(-1).gather(-1, tokens.long()).exp()
+    return float((q / p).clamp(max=1.0).double().mean())
+
+
+@law_with(measure=Measure(_accepted))
+def accepted_share_at_least(
+    outputs: Outputs, tokens: Tensor, p: Tensor, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """Require a target model to accept at least `bar` of the guesses of a draft with logits (B, T, V).
+
+    A guess stays with probability Σ min(p, q), which is the mean of min(1, q / p) over tokens that follow p. `tokens`
+    (B, T, K) are such tokens at each place, and `p` (B, T, K) their probabilities under the target.
+    """
+    share = _accepted(outputs, tokens, p, of)
+    return "" if share >= bar else because or f"{share:.1%} of the guesses stay, but {bar:.1%} should"
+
+
+@law
+def accepted_rather_than(
+    outputs: Outputs, tokens: Tensor, p: Tensor, other: Tensor, other_p: Tensor, of: str = "out", because: str = ""
+) -> str:
+    """Require that more of a draft's guesses stay than if they were meant for other distributions, given alike."""
+    if _accepted(outputs, tokens, p, of) > _accepted(outputs, other, other_p, of):
+        return ""
+    return because or "the draft is nearer to other distributions than to the target's"
+
+
+@law
+def no_surer_than(outputs: Outputs, bar: float, of: str = "out", because: str = "") -> str:
+    """Require the likeliest token of logits (B, T, V) to have a mean probability of at most `bar`."""
+    found = float(tensor(outputs[of]).float().softmax(-1).amax(-1).double().mean())
+    return "" if found <= bar else because or f"the likeliest token has {found:.2f} on average, which is too sure"
