@@ -31,7 +31,7 @@ TOKENS = {"canvas": TOKEN, "moodle": MOODLE_TOKEN}
 EARLY, LATE = DUE - timedelta(hours=3), DUE + timedelta(hours=3)
 
 
-@pytest.fixture(params=["canvas", "moodle"])
+@pytest.fixture(params=["canvas", pytest.param("moodle", marks=pytest.mark.slow)])
 def platform(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
