@@ -472,6 +472,31 @@ OURS: tuple[Topic, ...] = (
         builds_on=("vit_patches", "lora", "gpt"),
         predictions=("divergence_at_half_the_price", "true_reward_as_beta_falls"),
     ),
+    Topic(
+        20,
+        "inside",
+        "Inside a model",
+        "What large language models know, and how one tests it",
+        (
+            Item("logit_lens", 2, 15),
+            Item("direct_attribution", 3, 20),
+            Item("induction_score", 3, 20),
+            Item("patch", 4, 25),
+            Item("control_labels", 2, 15),
+            Item("SparseAutoencoder", 3, 20),
+            _task("inside", 5, 20, Budget(cpu=768_000, gpu=768_000)),
+            Item("choose_by_likelihood", 3, 20),
+            Item("wilson_interval", 2, 10),
+            Item("calibration_error", 2, 15),
+            _question("inside"),
+        ),
+        builds_on=("gpt",),
+        predictions=(
+            "sentences_without_the_induction_head",
+            "head_that_hurts_and_restores",
+            "eight_examples_in_a_new_form",
+        ),
+    ),
 )
 
 
