@@ -492,8 +492,8 @@ OURS: tuple[Topic, ...] = (
         ),
         builds_on=("gpt",),
         predictions=(
-            "sentences_without_the_induction_head",
-            "head_that_hurts_and_restores",
+            "one_of_three_heads_away",
+            "sentences_without_the_induction_heads",
             "eight_examples_in_a_new_form",
         ),
     ),

@@ -70,9 +70,9 @@ def explorer(model: Any, logit_lens: Callable[..., Tensor]) -> VBox:
 
     typed = widgets.Text(TEXT, description="play", continuous_update=False, layout=widgets.Layout(width="640px"))
     depth = widgets.IntSlider(2 * len(model.layers), 0, 2 * len(model.layers), description="layers read")
-    small = {"indent": False, "layout": widgets.Layout(width="72px")}
+    small = {"layout": widgets.Layout(width="56px")}
     heads = {
-        (i, k): widgets.Checkbox(True, description=f"{i}.{k}", **small)
+        (i, k): widgets.ToggleButton(True, description=f"{i}.{k}", **small)
         for i, layer in enumerate(model.layers)
         for k in range(len(layer.added))
     }

@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets
 import torch
 
-from course import show
-from course.data import advice, beings, copying, dates, phrases, wordnet
+from course import blocks, show
+from course.data import advice, beings, copying, dates, phrases, play_model, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     assistant,
@@ -19,6 +19,7 @@ from course.reference import (
     encoder_decoder,
     gpt,
     hidden_states,
+    inside,
     linear_time,
     lora,
     lstm_gru,
@@ -91,6 +92,11 @@ def _copier() -> Any:
     return show.linear_time.watch_the_state(model, linear_time.selective_scan)
 
 
+def _play() -> Any:
+    model = blocks.OpenGPT(**play_model.SIZES).load_published(play_model.weights()).eval()
+    return show.inside.explorer(model, inside.logit_lens)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -118,6 +124,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "16 guesser": _hidden_words,
     "17 watch_the_state": _copier,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
+    "20 explorer": _play,
 }
 
 

@@ -20,8 +20,8 @@ FOLDER = Path(__file__).parent
 WEIGHTS, CARD = FOLDER / "weights.safetensors", FOLDER / "model_card.md"
 SIZES = {"vocab": len(play.words()), "d_model": 64, "n_layers": 2, "n_heads": 4, "n_groups": 2, "d_ff": 128}
 """The arguments with which the GPT was built."""
-SEED = 0
-"""The seed of its training, chosen among ten: see the model card."""
+SEED = 1
+"""The seed of its training, chosen among three: see the model card."""
 
 
 def weights() -> dict[str, Tensor]:

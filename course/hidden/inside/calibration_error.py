@@ -74,9 +74,7 @@ def _usual(confidence, bins):
 calibration_error.mistakes(
     "Into which bin does a confidence of exactly 1 fall? There are only ten.",
     ones_in_a_bin_of_their_own=_by(lambda confidence, bins: (confidence * bins).long()),
-    ones_lost=_by(
-        lambda confidence, bins: (confidence * bins).long(), kept=lambda k, bins: k < bins
-    ),
+    ones_lost=_by(lambda confidence, bins: (confidence * bins).long(), kept=lambda k, bins: k < bins),
 )
 calibration_error.mistakes(
     "Which of your bins holds a confidence of exactly 0? Is every answer in one?",

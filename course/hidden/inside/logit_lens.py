@@ -63,9 +63,9 @@ logit_lens.mistakes(
 logit_lens.mistakes(
     "Read one layer alone, then the same layer among others. Do its logits change? Whose size divides it?",
     scale_of_the_last_layer=lambda stream, gamma, W_U, eps=1e-6: (
-        gamma * stream * (stream.reshape(-1, *stream.shape[-3:])[-1].square().mean(-1, keepdim=True) + eps).rsqrt()
-    )
-    @ W_U.T,
+        (gamma * stream * (stream.reshape(-1, *stream.shape[-3:])[-1].square().mean(-1, keepdim=True) + eps).rsqrt())
+        @ W_U.T
+    ),
 )
 logit_lens.mistakes(
     "Print the sum of your result along the vocabulary. Are these logits?",

@@ -23,9 +23,7 @@ ONE = "one place of a text"
         "m = set_all(nn.Linear(1, 2), 1); patch(m, m, tensor([[3.]]), tensor(9.), tensor([True, False]))",
         "m = set_all(nn.Linear(1, 2), 1); patch(m, m, tensor([[3.]]), tensor(9.), tensor(False))",
         "m = set_all(nn.Linear(1, 2), 1); patch(m, m, tensor([[3.]]), tensor([5., 6.]), tensor(True))",
-        (
-            "m = set_all(nn.Linear(1, 2), 1); patch(m, m, tensor([[3.]]), tensor(9.), tensor(True)); m(tensor([[3.]]))"
-        ),
+        ("m = set_all(nn.Linear(1, 2), 1); patch(m, m, tensor([[3.]]), tensor(9.), tensor(True)); m(tensor([[3.]]))"),
         "m = set_all(nn.Linear(1, 1), 1); patch(nn.Sequential(m, m), m, tensor([[3.]]), tensor(5.), tensor(True))",
         "m = set_all(nn.Linear(1, 1), 1); patch(nn.Sequential(m, nn.ReLU()), m, ones(1, 1), tensor(-5.), tensor(True))",
     ),

@@ -6,37 +6,32 @@ from course.exercise.prediction import Prediction, right, wrong
 
 PREDICTIONS = (
     Prediction(
-        "sentences_without_the_induction_head",
-        "The induction head is set to zero at the speakers, and right surnames become rare. What happens to the loss "
-        "of the sentences between them?",
+        "one_of_three_heads_away",
+        "Three heads of layer 1 look behind the speaker's first line. The model gives the right surname 0.998. You set "
+        "one of the three to zero at the speakers. What is left of the 0.998?",
+        wrong(
+            "about 0.7", "That would be a third less. Do three heads that find the same thing share it, or repeat it?"
+        ),
+        right(
+            "more than 0.9",
+            "Each of the three brings the same surname. Two are enough, so one that goes is hardly missed.",
+        ),
+        wrong("about 0.06", "That is one of sixteen surnames by chance. It takes more than one head to get there."),
+    ),
+    Prediction(
+        "sentences_without_the_induction_heads",
+        "Now all three are set to zero at the speakers, and the right surname becomes rare. What happens to the loss "
+        "of the sentences between the names?",
         right(
             "nothing",
-            "The head is zeroed at the speakers' places alone, and what it adds there is about the next token, which "
-            "is the surname. No sentence needs to know who speaks.",
+            "The heads are zeroed at the speakers' places alone, and what they add there is about the surname. No "
+            "sentence needs to know who speaks.",
         ),
         wrong(
             "it rises a little",
-            "It would if the head were zeroed at all places. At the speakers, what it adds is about the surname alone.",
+            "It would if the heads were zeroed at all places. At the speakers, what they add is about the surname.",
         ),
-        wrong("it falls", "A head that was trained does not disturb what it was trained for."),
-    ),
-    Prediction(
-        "head_that_hurts_and_restores",
-        "You zero one head of layer 1 after another, at the speakers. Then you patch one after another, from a text "
-        "with the right surname into one with a wrong name. Does the head that hurts most restore most?",
-        wrong(
-            "yes, and it restores nearly everything",
-            "That would be so if one head did everything. Two things are needed for a surname.",
-        ),
-        wrong(
-            "yes, and it restores about half",
-            "The head that hurts most says that a surname comes. That is the same in both texts, so there is nothing "
-            "to restore.",
-        ),
-        right(
-            "no, it restores nothing",
-            "It says that a surname comes, and both texts agree in that. Which surname comes is said by other heads.",
-        ),
+        wrong("it falls", "The heads did not disturb the sentences before. They add what was learned to be of use."),
     ),
     Prediction(
         "eight_examples_in_a_new_form",

@@ -21,27 +21,28 @@ CRITERIA = (
 OTHERS = (
     Question(
         prompt=(
-            "Knocking heads out says that head 0 of layer 1 matters most for the surname. Patching says that head 1 "
-            "does, and that head 0 restores nothing. Who is right, and about what? Five to eight sentences."
+            "Zeroing one of three induction heads costs the surname next to nothing, and zeroing all three costs it "
+            "nearly everything. Patching says that each of the three restores a good part. Somebody concludes from the "
+            "first result that none of the heads matters. Who is right, and about what? Five to eight sentences."
         ),
         answer=(
-            "Both are right, about different questions. Knocking out asks what the model can no longer do without a "
-            "head. Without head 0 hardly any surname is said, right or wrong, so it says that a surname comes. "
-            "Patching asks what differs between two runs and is carried by a head. In both runs a surname comes, so "
-            "head 0 says the same in both, and putting one in the place of the other changes nothing. Head 1 says "
-            "which surname, and that is the only difference between the runs. So each experiment can only see what its "
-            "comparison leaves open. Zero is also a strange value for a head, which never occurs in training, and part "
-            "of the harm may come from that."
+            "The conclusion is wrong, and both results are right. Zeroing one head asks whether the model can do "
+            "without this head while the others stay. It can, because the others bring the same surname. So a head "
+            "that is not missed may still do the work. Zeroing all three shows that the work is theirs together. "
+            "Patching asks what a head carries into a run in which the others still bring the wrong surname. Then each "
+            "one moves the logits by its own share. So each experiment only answers its own comparison, and one has to "
+            "say what was left in place. Zero is also a value that a head never has in training, and part of the harm "
+            "may come from that."
         ),
         criteria=(
-            "Says which question knocking out answers.",
-            "Says which question patching answers, and what the two runs have in common.",
-            "Says what head 0 and head 1 each tell the model.",
-            "Names a limit of one of the two experiments.",
+            "Says which question zeroing one head answers.",
+            "Says how heads that do the same work hide from it.",
+            "Says which question patching answers, and what the other heads do meanwhile.",
+            "Names a limit of one of the experiments.",
         ),
         hints=(
-            "When head 0 is away, which tokens become likely in the place of the surname?",
-            "What is the same in the clean and the corrupted text? Could a head that tells it restore anything?",
+            "Two people carry a table, and each could carry it alone. What happens if one of them lets go?",
+            "What do the other two heads say while one is zeroed, and what do they say while one is patched?",
         ),
     ),
     Question(
