@@ -48,7 +48,10 @@ def record(model, modules, ids):
     seen = {}
     with ExitStack() as stack, torch.no_grad():
         for i, module in enumerate(modules):
-            keep = lambda module, inputs, output, i=i: seen.__setitem__(i, output)
+
+            def keep(module, inputs, output, i=i):
+                seen[i] = output
+
             stack.callback(module.register_forward_hook(keep).remove)
         model(ids)
     return [seen[i] for i in range(len(modules))]
@@ -224,9 +227,12 @@ def measured(logits):
 
 def without(modules, where):
     """The model's logits when these modules say zero wherever `where` (B, T) is True."""
+
+    def zero(module, inputs, output):
+        return output.masked_fill(where[..., None], 0.0)
+
     with ExitStack() as stack, torch.no_grad():
         for module in modules:
-            zero = lambda module, inputs, output: output.masked_fill(where[..., None], 0.0)
             stack.callback(module.register_forward_hook(zero).remove)
         return model(read)[0]
 
@@ -515,7 +521,7 @@ seed(0)
 x, _ = superposition.draw(4000, torch.Generator().manual_seed(1))
 plain = SparseAutoencoder(24, 64)
 optimizer = torch.optim.Adam(plain.parameters(), lr=5e-3)
-for step in range(600):
+for _ in range(600):
     loss = plain.loss(x[torch.randint(4000, (256,))], 0.0)
     optimizer.zero_grad()
     loss.backward()
@@ -594,7 +600,7 @@ def word_alone(word, definition):
 
 
 TESTS = {"word and definition": answers(with_definition), "the word alone": answers(word_alone)}
-for name, (sure, right) in TESTS.items():
+for name, (_, right) in TESTS.items():
     print(f"{name:<20} {right.sum()} of {len(right)} right")
 
 # %% [markdown]

@@ -79,7 +79,7 @@ def patch(model: nn.Module, module: nn.Module, ids: Tensor, value: Tensor, where
     `module` returns one tensor, to which `value` and the boolean `where` broadcast.
     """
 
-    def replace(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+    def replace(_module: nn.Module, _inputs: Any, output: Tensor) -> Tensor:
         return torch.where(where, value, output)
 
     handle = module.register_forward_hook(replace)

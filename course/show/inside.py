@@ -89,7 +89,7 @@ def explorer(model: Any, logit_lens: Callable[..., Tensor]) -> VBox:
             return
         off = [model.layers[i].added[k] for (i, k), head in heads.items() if not head.value]
         streams = _streams(model, torch.tensor([[known[word] for word in words]]), off)
-        p = logit_lens(streams[depth.value], model.norm.weight, model.words.weight).softmax(-1)
+        p = logit_lens(streams[depth.value], model.norm.weight, model.words.weight).detach().softmax(-1)
         with styled():
             (axes,) = live.wiped(figure)
             _draw_tokens(axes, p)

@@ -18,4 +18,4 @@ def test_features_that_are_off_add_nothing():
     constant = x - sizes @ superposition.directions()
     assert torch.allclose(constant, constant[:1].expand_as(constant), atol=1e-5)
     on = sizes[sizes > 0]
-    assert 1.7 < len(on) / len(x) < 2.15 and 0.5 <= float(on.min()) and float(on.max()) <= 1.5
+    assert 1.7 < len(on) / len(x) < 2.15 and float(on.min()) >= 0.5 and float(on.max()) <= 1.5

@@ -2,7 +2,8 @@
 
     python -m tests.training.pretrain_play --seeds 0 1 2 --folder FOLDER
 
-With a folder it writes `0.safetensors`, `1.safetensors` and so on there, so that the weights can be compared. One thread, so the same machine and the same torch write the same file.
+With a folder it writes `0.safetensors`, `1.safetensors` and so on there, so that the weights can be compared. One
+thread, so the same machine and the same torch write the same file.
 """
 
 from __future__ import annotations

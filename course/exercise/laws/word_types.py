@@ -42,7 +42,7 @@ def one_label_a_type(outputs: Outputs, words: Tensor, of: str = "out", because: 
 def type_label_counts(
     outputs: Outputs, words: Tensor, probabilities: Tensor, of: str = "out", pairs: bool = False, **_: Any
 ) -> Tensor:
-    """Return how often each word type got each label, (types, K), or, with `pairs`, each two neighbouring types (1, K²).
+    """Return how often each word type got each label, (types, K), or, with `pairs`, of two neighbouring types (1, K²).
 
     Raises:
         ValueError: a label that does not exist was drawn.

@@ -26,7 +26,7 @@ SHARES = "labels as often as tokens have them"
     ),
 )
 def control_labels(rng):
-    """A text with a frequent word, other shares, many types; one label a type, and types that do not know each other."""
+    """A text with a frequent word, other shares, many types; one label a type, types independent."""
     words = torch.tensor([5, 2, 5, 5, 9, 5, 2, 5])
     labels = torch.tensor([0, 1, 0, 0, 2, 0, 1, 0])
     yield from _asked(SHARES, words, labels, rng, public=True)
