@@ -116,7 +116,7 @@ def test_impossible_input_is_refused(model):
         lambda: choose_by_likelihood(model, IDS[0], []),
         lambda: wilson_interval(3, 2),
     ):
-        with pytest.raises(ValueError, match="cannot be|for parts|an empty"):
+        with pytest.raises(ValueError, match=r"cannot be|for parts|an empty"):
             wrong()
 
 
