@@ -83,7 +83,7 @@ direct_attribution.mistakes(
 direct_attribution.mistakes(
     "A part that says `right` aloud has a share above zero. What is the sign of yours?",
     right_and_wrong_exchanged=lambda parts, gamma, W_U, right, wrong=None, eps=1e-6: reference.direct_attribution(
-        parts, gamma, W_U, *((right,) if wrong is None else (wrong, right)), eps=eps
+        parts, gamma, W_U, right if wrong is None else wrong, None if wrong is None else right, eps
     ),
 )
 direct_attribution.mistakes(
