@@ -81,12 +81,7 @@ def explorer(model: Any, logit_lens: Callable[..., Tensor]) -> VBox:
 
     def redraw(_: Any = None) -> None:
         known = {word: number for number, word in enumerate(play.words())}
-        words = [grammar.STOP, *typed.value.split()]
-        unknown = [word for word in words if word not in known]
-        if unknown or len(words) < 2:
-            missing = " ".join(unknown) or "nothing"
-            said.value = f"The play has no {missing!r}. Its words are those of the text above, with names and surnames."
-            return
+        words = [grammar.STOP, *(word for word in typed.value.split() if word in known)]  # others are left out
         off = [model.layers[i].added[k] for (i, k), head in heads.items() if not head.value]
         streams = _streams(model, torch.tensor([[known[word] for word in words]]), off)
         p = logit_lens(streams[depth.value], model.norm.weight, model.words.weight).detach().softmax(-1)
