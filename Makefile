@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test quick lint format soak binder seeds weights chat definitions gpu bench stills pictures lab assignments docs address clean
+.PHONY: help demo test quick lint format soak binder seeds weights chat definitions play gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -60,6 +60,9 @@ chat: $(INSTALLED) ## topic 18's adapter, tuned anew in 25 minutes: make chat AR
 
 definitions: $(INSTALLED) ## topic 19's texts, written anew by topic 15's published GPT in ten seconds
 	$(SINGLE) $(BIN)/python -m tests.training.draw_definitions
+
+play: $(INSTALLED) ## topic 20's GPT of the play, trained anew in two minutes
+	$(SINGLE) $(BIN)/python -m tests.training.pretrain_play $(ARGS)
 
 gpu: ## on a machine with a GPU: what trains there, how fast, what breaks; with the torch of $(GPU_PYTHON)
 	$(SINGLE) $(GPU_PYTHON) -m tests.training.on_gpu $(ARGS)

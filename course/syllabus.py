@@ -499,6 +499,31 @@ OURS: tuple[Topic, ...] = (
         builds_on=("gpt",),
         predictions=("memory_of_blocks_in_training", "reach_beside_a_global_token", "share_at_a_lower_temperature"),
     ),
+    Topic(
+        20,
+        "inside",
+        "Inside a model",
+        "What large language models know, and how one tests it",
+        (
+            Item("logit_lens", 2, 15),
+            Item("direct_attribution", 3, 20),
+            Item("induction_score", 3, 20),
+            Item("patch", 4, 25),
+            Item("control_labels", 2, 15),
+            Item("SparseAutoencoder", 3, 20),
+            _task("inside", 5, 20, Budget(cpu=768_000, gpu=768_000)),
+            Item("choose_by_likelihood", 3, 20),
+            Item("wilson_interval", 2, 10),
+            Item("calibration_error", 2, 15),
+            _question("inside"),
+        ),
+        builds_on=("gpt",),
+        predictions=(
+            "one_of_three_heads_away",
+            "sentences_without_the_induction_heads",
+            "eight_examples_in_a_new_form",
+        ),
+    ),
 )
 
 

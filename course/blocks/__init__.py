@@ -4,6 +4,7 @@ from .attention import MultiHeadAttention
 from .gpt import GPT
 from .hidden_words import mlm_corrupt
 from .low_rank import add_low_rank
+from .open_gpt import OpenGPT
 from .policy import TablePolicy
 from .positions import rope, rope_base, sinusoids
 from .recall import FlatSlots, PairSlots
@@ -23,6 +24,7 @@ __all__ = [
     "FlatSlots",
     "MultiHeadAttention",
     "OneGate",
+    "OpenGPT",
     "PairSlots",
     "TablePolicy",
     "ViT",

@@ -139,6 +139,13 @@ def cost_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def inside_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Yield vectors in superposition: x (256, 24)."""
+    from .superposition import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -158,5 +165,6 @@ STREAMS: dict[str, Stream] = {
     "linear_time_task": linear_time_task,
     "assistant_task": assistant_task,
     "cost_task": cost_task,
+    "inside_task": inside_task,
 }
 """The function that makes a task's batches, by the task's name in the syllabus."""

@@ -68,6 +68,45 @@ def chain(
     return model
 
 
+class _Residual(nn.Module):
+    """What goes in, plus what `inner` makes of it."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.inner(x)
+        return x + found
+
+
+@maker
+def residual(inner: nn.Module) -> nn.Module:
+    """Make a module that adds what `inner` returns to its input."""
+    return _Residual(inner)
+
+
+@maker
+def hooked(inner: nn.Module, factor: float) -> nn.Module:
+    """Hang a forward hook on `inner` that multiplies what it returns by `factor`."""
+    inner.register_forward_hook(lambda module, inputs, output: factor * output)
+    return inner
+
+
+@maker
+def despite_errors() -> Callable[..., Tensor]:
+    """Make a function that calls `answer(*given)` and returns 1 if that raised an error, else 0."""
+
+    def tried(answer: Callable[..., Any], *given: Any) -> Tensor:
+        try:
+            answer(*given)
+        except Exception:  # noqa: BLE001 - the answer's code may raise any error
+            return torch.ones(())
+        return torch.zeros(())
+
+    return tried
+
+
 class _Adapted(nn.Module):
     """A layer with a low-rank update. `total` (out, in) is the weight it applies, including the update."""
 

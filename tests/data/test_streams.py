@@ -17,6 +17,7 @@ SHAPES = {
     "positional_encoding_task": 2 * [(order.BATCH, order.LENGTH)],
     "vit_patches_task": [(digits.BATCH, 1, 12, 12), (digits.BATCH,)],
     "assistant_task": 2 * [(512, 4)],
+    "inside_task": [(256, 24)],
 }
 """Those of batches that all have the same size."""
 

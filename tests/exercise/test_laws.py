@@ -270,6 +270,24 @@ CASES = [
         {"grads": [torch.tensor([1.0, math.nan, 3.0])], EXPECTED: {"grads": [torch.tensor([1.0, 0.0, 3.0])]}},
         {"grads": [torch.tensor([1.0, 0.0, math.nan])], EXPECTED: {"grads": [torch.tensor([1.0, 0.0, 3.0])]}},
     ),
+    (
+        "one_label_a_type",
+        {"words": torch.tensor([4, 2, 4])},
+        {"out": torch.tensor([1, 0, 1])},
+        {"out": torch.tensor([1, 0, 0])},
+    ),
+    (
+        "labels_of_types",
+        {"words": torch.tensor([4, 2, 4]), "probabilities": torch.tensor([0.5, 0.5])},
+        {"out": torch.tensor([[0, 1, 0], [1, 0, 1]]).repeat(500, 1)},
+        {"out": torch.tensor([[0, 1, 0]]).repeat(500, 1)},
+    ),
+    (
+        "directions_found",
+        {"directions": torch.eye(2), "bar": 0.9},
+        {"W_dec": torch.eye(2), "out": (torch.ones(3, 2), torch.ones(3, 2))},
+        {"W_dec": torch.eye(2), "out": (torch.ones(3, 2), torch.tensor([[1.0, 0.0]]))},
+    ),
 ]
 
 

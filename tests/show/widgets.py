@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets
 import torch
 
-from course import show
-from course.data import advice, beings, copying, dates, phrases, wordnet
+from course import blocks, show
+from course.data import advice, beings, copying, dates, phrases, play_model, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     assistant,
@@ -20,6 +20,7 @@ from course.reference import (
     encoder_decoder,
     gpt,
     hidden_states,
+    inside,
     linear_time,
     lora,
     lstm_gru,
@@ -98,6 +99,11 @@ def _drafts() -> Any:
     return show.cost.guesses(model, cost.Draft(wordnet.SIZES["vocab"]), cost.accept_draft)
 
 
+def _play() -> Any:
+    model = blocks.OpenGPT(**play_model.SIZES).load_published(play_model.weights()).eval()
+    return show.inside.explorer(model, inside.logit_lens)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -126,6 +132,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "17 watch_the_state": _copier,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
     "19 guesses": _drafts,
+    "20 explorer": _play,
 }
 
 

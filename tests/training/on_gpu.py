@@ -48,6 +48,7 @@ ORDER = (
     "bert",
     "linear_time",
     "assistant",
+    "inside",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 

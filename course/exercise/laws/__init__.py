@@ -7,6 +7,7 @@ from . import (
     agreement,
     bounds,
     chance,
+    directions,
     gradients,
     masked_words,
     masks,
@@ -14,6 +15,7 @@ from . import (
     quantised,
     sentence_pairs,
     trained,
+    word_types,
     written,
 )
 from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, measured, params_of, relative
@@ -27,6 +29,7 @@ __all__ = [
     "broken",
     "chance",
     "counts",
+    "directions",
     "examined",
     "gradients",
     "masked_words",
@@ -38,5 +41,6 @@ __all__ = [
     "relative",
     "sentence_pairs",
     "trained",
+    "word_types",
     "written",
 ]
