@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from ..stand_ins import CachedWriter
 from .chance import unlike
+from .measure import Measure
 from .plain import tensor
 from .registry import Outputs, law, law_with
 
@@ -57,3 +59,27 @@ def _first_own(outputs: Outputs, place: int, probabilities: Tensor, of: str = "o
 def tokens_there(outputs: Outputs, place: int, probabilities: Tensor, of: str = "out", because: str = "") -> str:
     """Require the ids (B, L) at one place to follow `probabilities` (V,)."""
     return unlike(outputs, lambda given: _first_own(given, place, probabilities, of), probabilities, because)
+
+
+ANSWER = re.compile(r"\s*([+-]?[0-9]+)\s*")
+
+
+def _share_right(outputs: Outputs, tokens: str, end: int, targets: Tensor, of: str = "out", **_: Any) -> float:
+    right = 0
+    for row, target in zip(tensor(outputs[of]).tolist(), targets.tolist(), strict=True):
+        said = "".join(tokens[token] for token in row[: row.index(end)]) if end in row else ""
+        found = ANSWER.fullmatch(said.rpartition("=")[2]) if "=" in said else None
+        right += found is not None and int(found[1]) == target
+    return right / len(targets)
+
+
+@law_with(measure=Measure(_share_right))
+def answers_right(
+    outputs: Outputs, tokens: str, end: int, targets: Tensor, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """Require a share of at least `bar` of the texts, ids (B, L), to give the integer in `targets` (B,).
+
+    An id stands for a character of `tokens`. It is the integer behind the last `=` before the first `end` that counts.
+    """
+    found = _share_right(outputs, tokens, end, targets, of)
+    return "" if found >= bar else because or f"{found:.1%} of the answers are right, but {bar:.0%} should be"

@@ -31,7 +31,7 @@ def discounted_advantages(rng):
     """Rewards at each token and at the last one alone; lambda 0 and 1; values of the padding far from zero."""
 
     def asked(B, T, dtype=torch.float64):
-        lengths = torch.cat([torch.tensor([T]), rng.integers(1, T, B - 1)])
+        lengths = torch.cat([torch.tensor([T]), rng.integers(1, T + 1, B - 1)])
         mask = torch.arange(T) < lengths[:, None]
         rewards = rng.normal(B, T, dtype=dtype)
         return torch.where(mask, rewards, 0.0).to(dtype), rng.normal(B, T, dtype=dtype) + 2, mask

@@ -34,8 +34,8 @@ def majority_vote(rng):
     yield call("zero is an answer", [a, 0, 0, b], public=True)
     yield call("zero among no answers", [None, 0, None])
     low, high = sorted((a, b))
-    yield call("of equals the first", [low, high, high, low], public=True)
-    yield call("of equals the first, the larger", [high, low, low, high])
+    yield call("of equals the first", [low, high, low, high], public=True)
+    yield call("of equals the first, the larger", [high, low, high, low])
     yield call("of equals the first, behind another", [c, low, high, high, low])
     yield call("a negative answer", [-a, b, -a]).counts_with(CLEAR)
     yield call("one vote", [c], weight=0.5).counts_with(CLEAR)
@@ -63,7 +63,7 @@ def of_equals_the_smallest(answers):
     return _vote(sorted(answer for answer in answers if answer is not None))
 
 
-@majority_vote.misconception("Let the answers be 5, 3, 3, 5. Which of the two came first?")
+@majority_vote.misconception("Let the answers be 5, 3, 5, 3. Which of the two came first?")
 def of_equals_the_last(answers):
     return _vote([answer for answer in reversed(answers) if answer is not None])
 

@@ -43,8 +43,8 @@ PREDICTIONS = (
     ),
     Prediction(
         "which_curve_turns_first",
-        "A careless verifier computes whatever stands behind the last `=`, and each token costs a little. You watch two "
-        "curves in training, the reward and the share of answers that are truly worked out. Which one turns down first?",
+        "A careless verifier computes whatever stands behind the last `=`, and each token costs a little. You watch "
+        "two curves, the reward and the share of answers that are truly worked out. Which one turns down first?",
         wrong(
             "The reward, and then the truth follows",
             "The policy follows the reward, so the reward is the last to fall. Here it never does.",
