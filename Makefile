@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test quick lint format soak binder seeds weights chat gpu bench stills pictures lab assignments docs address clean
+.PHONY: help demo test quick lint format soak binder seeds weights chat calculator gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -57,6 +57,9 @@ weights: $(INSTALLED) ## topic 15's published GPT, trained anew in 50 minutes: m
 
 chat: $(INSTALLED) ## topic 18's adapter, tuned anew in 25 minutes: make chat ARGS="--wordnet FOLDER"
 	$(SINGLE) $(BIN)/python -m tests.training.tune_chat $(ARGS)
+
+calculator: $(INSTALLED) ## topic 21's supervised calculator, trained anew in minutes: make calculator ARGS="--seed 0"
+	$(SINGLE) $(BIN)/python -m tests.training.pretrain_calculator $(ARGS)
 
 gpu: ## on a machine with a GPU: what trains there, how fast, what breaks; with the torch of $(GPU_PYTHON)
 	$(SINGLE) $(GPU_PYTHON) -m tests.training.on_gpu $(ARGS)

@@ -1,4 +1,4 @@
-"""Define two volumes, and three paths through them for a student with six weeks.
+"""Define three volumes, and three paths through them for a student with six weeks.
 
 `course new` takes their names in place of topics. The course map, the list of notebooks and README show them.
 """
@@ -51,6 +51,7 @@ class StudyPath:
 VOLUMES = (
     Volume("volume-one", "Volume one", "Markov n-grams, recurrent networks, attention, Transformers, and LoRA", 1, 12),
     Volume("volume-two", "Volume two", "tokenisers, hidden states, GPT, BERT, linear time, and assistants", 13, 18),
+    Volume("volume-three", "Volume three", "reasoning by reward", 19, 21),
 )
 
 PATHS = (

@@ -43,6 +43,7 @@ CONTROLS: dict[str, tuple[str, list[Any] | None]] = {
     "bert.guesser": ("sentence", None),
     "linear_time.watch_the_state": ("more noise", None),
     "assistant.explorer": ("price β", None),
+    "reasoning.groups": ("round", None),
 }
 """Of each widget the control that a page moves, by its label, and the values to take, if not some of all."""
 

@@ -72,23 +72,17 @@ def reasoning_task(rng):
 
 
 reasoning_task.mistakes(
-    "Your model answers as it did before. Which parameters does the optimizer get, and does their gradient reach them "
-    "through log_p?",
-    as_before=Pupil(lambda line: at_once(line, 0.28)),
+    "Your model answers no better than before. Is a right answer praised or blamed, do the eight advantages of a group "
+    "belong to one question, and does the gradient reach the optimizer's parameters through log_p?",
+    no_better=Pupil(lambda line: at_once(line, 0.28)),
 )
 reasoning_task.mistakes(
-    "Your model is right less often than at the beginning. Do advantages belong to the answers of one question, and is "
-    "a right answer praised or blamed?",
-    always_zero=Pupil(lambda line: "=0"),
-    all_wrong=Pupil(lambda line: at_once(line, 0.0, 3)),
-    never_answers=Pupil(lambda line: "=" * 30),
+    "Your model has learned a little. Print the mean reward of the first and the last round. How large is a step, and "
+    "do prompts or padding count among the own tokens?",
+    a_little=Pupil(lambda line: at_once(line, 0.5)),
 )
 reasoning_task.mistakes(
-    "Your answers end before the sum is worked out. What does your reward pay for?",
-    handed_back=Pupil(lambda line: calculator.worked(line).split("=")[1].join(("=", ""))),
-)
-reasoning_task.mistakes(
-    "Your model has learned, and not enough. How does the reward go on at the end of the curve? How large is a step, "
-    "and how many steps does a round make?",
+    "Your model has learned, and not enough. Does the reward still rise at the end? How large is a step, and how many "
+    "steps does a round make?",
     halfway=Pupil(lambda line: at_once(line, 0.75)),
 )
