@@ -170,7 +170,7 @@ check("best_of_n", best_of_n)
 p, scores = torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.0, 1.0, 2.0])
 for n in (1, 2, 4, 16):
     best = best_of_n(p, scores, n)
-    moved = torch.special.xlogy(best, best / p).sum()
+    moved = torch.special.xlogy(best, best / p).sum().abs()
     bound = math.log(n) - (n - 1) / n
     shares = "  ".join(f"{x:.3f}" for x in best)
     print(f"n {n:>2}  {shares}  score {best @ scores:.3f}  KL {moved:.3f}, at most {bound:.3f}")
@@ -542,6 +542,7 @@ def break_off(model, steps=80):
     return model
 
 
+# %%
 def improve(model, verify, rounds=50, price=0.01):
     """Rewards of a verifier, and shares of answers that are right, round by round."""
     generator, history = torch.Generator().manual_seed(0), []
