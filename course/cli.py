@@ -565,7 +565,10 @@ def _looking_at_oneself(command: argparse.ArgumentParser) -> None:
 
 
 def _with_presets(command: argparse.ArgumentParser) -> None:
-    help = "a topic, such as 03_rnn, rnn or 3, or volume-one, volume-two, language, vision or efficiency (default: all)"
+    help = (
+        "a topic, such as 03_rnn, rnn or 3, or volume-one, volume-two, volume-three, language, vision or efficiency "
+        "(default: all)"
+    )
     command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
 
 
