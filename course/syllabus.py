@@ -497,7 +497,7 @@ OURS: tuple[Topic, ...] = (
             _question("reasoning"),
         ),
         builds_on=("assistant",),
-        predictions=("one_right_in_four", "length_without_a_price", "which_curve_turns_first"),
+        predictions=("one_right_in_four", "length_without_a_price"),
     ),
 )
 

@@ -34,7 +34,7 @@ for line in calculator.questions(3, torch.Generator().manual_seed(0)):
 # - write a verifier, and measure what many tries are worth
 # - let a model write many answers at once
 # - improve it by reward alone, until it is far better than its teachers
-# - watch a careless verifier being fooled.
+# - find the hole in a careless verifier.
 #
 # **You need** a GPT with a cache, log-probabilities of answers, and advantages within a group.
 #
@@ -513,83 +513,7 @@ for verify in (strict, careless, digit_occurs):
     print(f"{verify.__name__:<13} pays {verify('3+8*5+9*4', copied):g} for {copied}")
 
 # %% [markdown]
-# Copying the question is enough for it. A hole alone did little harm in our trials. It takes a policy that steps into it now and then, and a gain from doing so. So the next cell shows the pupil some worked examples that broke off in the middle. Then training has a price of 0.01 for each token, and the careless verifier pays.
-
-
-# %%
-def break_off(model, steps=80):
-    """Tune on examples of which 12 % have steps; 15 % of those break off before the last line."""
-    generator = torch.Generator().manual_seed(2)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)
-    for _ in range(steps):
-        rows = []
-        for line in calculator.questions(64, generator):
-            chance, place = torch.rand(2, generator=generator).tolist()
-            said = calculator.worked(line)[1:-1].split("=")
-            if chance >= 0.12:
-                said = said[-1:]
-            elif chance < 0.12 * 0.15:
-                said = said[: 1 + int(3 * place)]
-            rows.append(torch.tensor(calculator.encode(f"{line}={'='.join(said)};")))
-        lengths = torch.tensor([len(row) for row in rows])
-        ids = torch.nn.utils.rnn.pad_sequence(rows, True, calculator.END)
-        place = torch.arange(1, ids.shape[1])
-        learned = (place >= calculator.LENGTH) & (place < lengths[:, None])
-        loss = -log_probs(model, ids)[learned].mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model
-
-
-# %%
-def improve(model, verify, rounds=50, price=0.01):
-    """Rewards of a verifier, and shares of answers that are right, round by round."""
-    generator, history = torch.Generator().manual_seed(0), []
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.99))
-    for k in range(rounds):
-        lines = calculator.questions(calculator.QUESTIONS, generator)
-        prompts = calculator.prompts(lines).repeat_interleave(calculator.GROUP, 0)
-        ids, mask, old = rollout(model, prompts, ROOM, calculator.END, generator)
-        asked = [line for line in lines for _ in range(calculator.GROUP)]
-        pairs = list(zip(asked, texts(ids, mask)))
-        paid = torch.tensor([verify(*pair) for pair in pairs])
-        true = sum(strict(*pair) for pair in pairs) / len(pairs)
-        history.append((paid.mean().item(), true))
-        groups = (paid - price * mask.sum(1)).view(-1, calculator.GROUP)
-        centred = groups - groups.mean(1, keepdim=True)
-        A = (centred / (groups.std(1, keepdim=True) + 1e-4)).view(-1, 1).expand(ids.shape)
-        optimizer.param_groups[0]["lr"] = 1e-3 * (1 - k / 60)
-        for some in (s for _ in range(2) for s in torch.randperm(len(ids)).chunk(2)):
-            loss = clipped_loss(
-                log_probs(model, ids[some]), old[some, 1:], A[some, 1:], mask[some, 1:]
-            )
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-    return history
-
-
-# %%
-predict("which_curve_turns_first")
-
-# %%
-seed(0)
-fooled = break_off(begun())
-rewarded, true = zip(*improve(fooled, careless))
-show.reasoning.reward_and_truth(rewarded, true)
-
-# %%
-for line in exam[:4]:
-    print(f"{line}  {tries(fooled.eval(), [line], 1)[0][0]}")
-
-# %% [markdown]
-# <details><summary>What should you watch in training?</summary>
-#
-# The reward rises either way, because training raises it. Only a second measure that the policy is not paid for can say whether it still means what you want. Read answers, too.
-#
-# </details>
+# Copying the question is enough for the careless verifier. A policy that is paid so may learn to hand the question back. Then the reward rises, and the share of right answers does not. Only a second measure that the policy is not paid for can show you that. Read answers, too.
 #
 # ## Play
 #

@@ -1,4 +1,4 @@
-"""Pictures of topic 21: rewards and truth in training, and the widget with one question's answers."""
+"""The widget of topic 21: one question's answers, with reward and advantage."""
 
 from __future__ import annotations
 
@@ -6,32 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import live
-from .style import BLUE, GREY, INK, ORANGE, WIDE, finished, styled
+from .style import BLUE, INK, ORANGE, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Verifier = Callable[[str, str], float]
 """A question and an answer -> its reward."""
-
-
-def reward_and_truth(rewards: Sequence[float], true: Sequence[float]) -> Figure:
-    """Draw the mean reward of each round, and the share of answers that are right."""
-    import matplotlib.pyplot as plt
-
-    with styled():
-        figure, axes = plt.subplots(figsize=WIDE)
-        axes.plot(rewards, color=GREY, linestyle="--", label="reward")
-        axes.plot(true, color=BLUE, label="right")
-        axes.set(title="Which curve turns first?", xlabel="round", ylabel="mean over the answers", ylim=(-0.05, 1.05))
-        axes.legend(loc="upper left")
-        return finished(
-            figure,
-            f"Two curves by round. The reward goes from {rewards[0]:.2f} to {rewards[-1]:.2f}. The share of right "
-            f"answers goes from {true[0]:.2f} to {true[-1]:.2f}, and is {max(true):.2f} at its highest.",
-        )
 
 
 def groups(question: str, rounds: Mapping[int, Sequence[str]], verifiers: Mapping[str, Verifier]) -> VBox:

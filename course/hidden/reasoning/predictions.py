@@ -41,21 +41,4 @@ PREDICTIONS = (
             "and steps become likelier.",
         ),
     ),
-    Prediction(
-        "which_curve_turns_first",
-        "A careless verifier computes whatever stands behind the last `=`, and each token costs a little. You watch "
-        "two curves, the reward and the share of answers that are truly worked out. Which one turns down first?",
-        wrong(
-            "The reward, and then the truth follows",
-            "The policy follows the reward, so the reward is the last to fall. Here it never does.",
-        ),
-        right(
-            "The truth, while the reward goes on rising",
-            "The policy finds answers that please the verifier and say nothing. The reward alone looks like a success.",
-        ),
-        wrong(
-            "Neither, since both agree at the start",
-            "They agree on the answers that the model gives at the start. Training looks for other answers.",
-        ),
-    ),
 )
