@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test quick lint format soak binder seeds weights chat definitions play gpu bench stills pictures lab assignments docs address clean
+.PHONY: help demo test quick lint format soak binder seeds weights chat definitions play calculator gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -63,6 +63,9 @@ definitions: $(INSTALLED) ## topic 19's texts, written anew by topic 15's publis
 
 play: $(INSTALLED) ## topic 20's GPT of the play, trained anew in two minutes
 	$(SINGLE) $(BIN)/python -m tests.training.pretrain_play $(ARGS)
+
+calculator: $(INSTALLED) ## topic 21's supervised calculator, trained anew in minutes: make calculator ARGS="--seed 0"
+	$(SINGLE) $(BIN)/python -m tests.training.pretrain_calculator $(ARGS)
 
 gpu: ## on a machine with a GPU: what trains there, how fast, what breaks; with the torch of $(GPU_PYTHON)
 	$(SINGLE) $(GPU_PYTHON) -m tests.training.on_gpu $(ARGS)

@@ -51,7 +51,7 @@ class StudyPath:
 VOLUMES = (
     Volume("volume-one", "Volume one", "Markov n-grams, recurrent networks, attention, Transformers, and LoRA", 1, 12),
     Volume("volume-two", "Volume two", "tokenisers, hidden states, GPT, BERT, linear time, and assistants", 13, 18),
-    Volume("volume-three", "Volume three", "what attention costs, and inside a model", 19, 21),
+    Volume("volume-three", "Volume three", "what attention costs, inside a model, and reasoning by reward", 19, 21),
 )
 
 PATHS = (

@@ -524,6 +524,27 @@ OURS: tuple[Topic, ...] = (
             "eight_examples_in_a_new_form",
         ),
     ),
+    Topic(
+        21,
+        "reasoning",
+        "Better than the teacher: reasoning by reward",
+        "Reasoning models: verifiers, sampling and reinforcement learning",
+        (
+            Item("extract_answer", 2, 10),
+            Item("pass_at_k", 2, 10),
+            Item("majority_vote", 2, 10),
+            Item("best_of_n", 3, 20),
+            Item("rollout", 4, 25),
+            Item("reinforce_loss", 3, 20),
+            Item("clipped_loss", 3, 20),
+            _task("reasoning", 5, 25, Budget(cpu=15_360, gpu=15_360)),
+            Item("kl_estimate", 2, 15),
+            Item("discounted_advantages", 3, 20),
+            _question("reasoning"),
+        ),
+        builds_on=("assistant",),
+        predictions=("one_right_in_four", "length_without_a_price"),
+    ),
 )
 
 

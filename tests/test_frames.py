@@ -22,11 +22,12 @@ def _called(name: str) -> str:
 
 
 MODULES = dict(
-    zip((f"{n:02}" for n in range(1, 21)), (
+    zip((f"{n:02}" for n in range(1, 22)), (
         *("markov", "cbow", "rnn", "lstm", "bahdanau", "self_attention", "multi_head", "positional", "masking"),
         *("encoder_decoder", "vit", "lora", "tokens", "hidden_states", "gpt", "bert", "linear_time", "assistant"),
         "cost",
         "inside",
+        "reasoning",
     ), strict=True)
 )  # fmt: skip
 RECORDED = [name for name in WIDGETS if not name.endswith("speller")]

@@ -45,6 +45,7 @@ CONTROLS: dict[str, tuple[str, list[Any] | None]] = {
     "assistant.explorer": ("price β", None),
     "cost.guesses": ("look at token", None),
     "inside.explorer": ("layers read", None),
+    "reasoning.groups": ("round", None),
 }
 """Of each widget the control that a page moves, by its label, and the values to take, if not some of all."""
 

@@ -146,6 +146,13 @@ def inside_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def reasoning_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Yield questions of a calculator, 32 of them 8 times each: ids (256, 9), and what is right, (256,)."""
+    from .calculator import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -166,5 +173,6 @@ STREAMS: dict[str, Stream] = {
     "assistant_task": assistant_task,
     "cost_task": cost_task,
     "inside_task": inside_task,
+    "reasoning_task": reasoning_task,
 }
 """The function that makes a task's batches, by the task's name in the syllabus."""

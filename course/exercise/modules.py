@@ -172,6 +172,26 @@ def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[...,
     return multiply
 
 
+@maker
+def sampler(noise: Tensor) -> Callable[[Tensor, Any], Tensor]:
+    """Make a function that lets a language model go on with ids (B, T), by noise (B, n, V) of Gumbel's distribution.
+
+    The likeliest token of logits plus noise is a draw at temperature 1, and the same on every machine. The model is
+    called as `model(ids, cache) -> (logits, cache)`. The result is the n new tokens of each row, (B, n).
+    """
+
+    @torch.no_grad()
+    def write(ids: Tensor, model: Any) -> Tensor:
+        written, cache, read = [], None, ids
+        for now in noise.unbind(1):
+            logits, cache = model(read, cache)
+            read = (logits[:, -1].double() + now).argmax(-1, keepdim=True)
+            written.append(read)
+        return torch.cat(written, 1)
+
+    return write
+
+
 def _with(layer: M, **tensors: Tensor | None) -> M:
     """Return the layer with its parameters set to the tensors that are given."""
     layer.load_state_dict({name: tensor for name, tensor in tensors.items() if tensor is not None})

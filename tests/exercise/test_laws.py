@@ -24,6 +24,30 @@ TEXTS = [[(1,), (2,)], [(9,)]]
 TRUE_PAIRS = ([((1,), (2,))], torch.tensor([1]))
 
 CASES = [
+    (
+        "answers_right",
+        {"tokens": "0123=;", "end": 5, "targets": torch.tensor([2, 13]), "bar": 0.9},
+        {"out": torch.tensor([[4, 0, 4, 2, 5], [4, 1, 3, 5, 5]])},
+        {"out": torch.tensor([[4, 2, 4, 0, 5], [4, 1, 3, 0, 5]])},
+    ),
+    (
+        "tokens_there",
+        {"place": 1, "probabilities": torch.tensor([0.5, 0.5])},
+        {"out": (torch.arange(100).view(50, 2) // 2 % 2, torch.ones(50, 2) > 0, torch.zeros(50, 2))},
+        {"out": (torch.zeros(50, 2).long(), torch.ones(50, 2) > 0, torch.zeros(50, 2))},
+    ),
+    (
+        "written_by",
+        {"scores": torch.zeros(1, 2), "prompts": torch.tensor([[1]]), "end": 1},
+        {
+            "out": (
+                torch.tensor([[1, 0, 1]]),
+                torch.tensor([[False, True, True]]),
+                torch.tensor([[0, -0.6931, -0.6931]]),
+            )
+        },
+        {"out": (torch.tensor([[1, 0, 1]]), torch.tensor([[False, True, False]]), torch.tensor([[0, -0.6931, 0]]))},
+    ),
     ("equal", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),

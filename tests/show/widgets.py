@@ -9,7 +9,7 @@ import ipywidgets
 import torch
 
 from course import blocks, show
-from course.data import advice, beings, copying, dates, phrases, play_model, wordnet
+from course.data import advice, beings, calculator, copying, dates, phrases, play_model, wordnet
 from course.data.bpe_merges import trained_merges
 from course.reference import (
     assistant,
@@ -27,6 +27,7 @@ from course.reference import (
     markov_ngrams,
     masking,
     positional_encoding,
+    reasoning,
     rnn,
     self_attention,
     tokens,
@@ -104,6 +105,13 @@ def _play() -> Any:
     return show.inside.explorer(model, inside.logit_lens)
 
 
+def _tries() -> Any:
+    """One question at three rounds, and two verifiers."""
+    rounds = {0: ["=6", "=4"], 30: ["=1*5=5", "=4"], 60: ["=1*5=5", "=5"]}
+    verifiers = {"strict": lambda line, text: float(reasoning.extract_answer(text) == calculator.value(line))}
+    return show.reasoning.groups("3+8*5", rounds, verifiers | {"any": lambda line, text: float("4" in text)})
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -130,6 +138,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "15 sampler": _next_tokens,
     "16 guesser": _hidden_words,
     "17 watch_the_state": _copier,
+    "21 groups": _tries,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
     "19 guesses": _drafts,
     "20 explorer": _play,

@@ -1,0 +1,631 @@
+# %% [markdown]
+# # 21 Better than the teacher: reasoning by reward
+#
+# Here is a pocket calculator that shows one digit. You press keys in order, and only the last digit stays. So `3+8*5+9*4` goes 1, 5, 4, 6. A small GPT has learned it from worked examples. Most of its teachers were in a hurry and wrote the result alone.
+
+# %%
+import math
+
+import torch
+from torch.nn import functional as F
+
+from course import blocks, check, fit, hint, predict, progress, rubric, seed, show
+from course.data import calculator
+
+# %%
+pupil = blocks.GPT(**calculator.SIZES).load_published(calculator.weights()).eval()
+print(calculator.worked("3+8*5+9*4"), "is a worked example,")
+print(f"={calculator.value('3+8*5+9*4')};", "is what most teachers wrote.")
+for line in calculator.questions(3, torch.Generator().manual_seed(0)):
+    generator, ids, cache = torch.Generator().manual_seed(1), calculator.prompts([line]), None
+    said = ""
+    while len(said) < 24 and not said.endswith(";"):
+        with torch.no_grad():
+            logits, cache = pupil(ids, cache)
+        ids = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
+        said += calculator.decode(ids[0].tolist())
+    print(f"{line}  {said:<24} right would be {calculator.value(line)}")
+
+# %% [markdown]
+# The pupil mostly answers at once, and then it is mostly wrong. More worked examples would help. But nobody writes any more. The pupil may only try, and somebody checks the last line.
+#
+# **You will**
+#
+# - write a verifier, and measure what many tries are worth
+# - let a model write many answers at once
+# - improve it by reward alone, until it is far better than its teachers
+# - find the hole in a careless verifier.
+#
+# **You need** a GPT with a cache, log-probabilities of answers, and advantages within a group.
+#
+# <!-- needs: 18_assistant -->
+# They are in topics 15 and 18.
+#
+# Nine exercises, one training task and one written question take about 185 minutes. The reading takes another 45. Call `hint("extract_answer")` if you are stuck.
+#
+# **Dimensions.** A batch has $B$ rows of $T$ tokens, and a group has $G$ answers to one question. There are $n$ tries, of which $c$ are right. In one section $N$ answers are all there are.
+#
+# ## A verifier
+#
+# The verifier decides what training will pay for. Ours is strict in form and fair in content. It reads the integer behind the **last** `=` of a text.
+#
+# | text | answer |
+# |---|---|
+# | `3+8=11+5=16` | 16 |
+# | `=1+6` | None, because nobody worked it out |
+# | `= 007 ` | 7 |
+# | `=29.` | None |
+#
+# ### Exercise: `extract_answer` (about 10 minutes)
+#
+# Blanks around the integer, one sign directly in front of it and zeros in front are allowed. Its digits are 0 to 9. If anything else stands there, or there is no `=`, return None. Search nothing, compute nothing, and never go back to an earlier `=`.
+
+
+# %% solution="extract_answer"
+def extract_answer(text: str) -> int | None:
+    """The integer behind the last `=`, or None."""
+    ### BEGIN SOLUTION
+    _, sign, last = text.rpartition("=")
+    last = last.strip()
+    digits = last[1:] if last[:1] in ("+", "-") else last
+    return int(last) if sign and digits.isascii() and digits.isdigit() else None
+    ### END SOLUTION
+
+
+# %% check="extract_answer"
+check("extract_answer", extract_answer)
+
+# %%
+for text in ("=1*5+9*4=5+9*4=4*4=6", "=6", "=4*4", "6"):
+    print(f"{text:<24} {extract_answer(text)}")
+
+# %% [markdown]
+# ## What are many tries worth?
+#
+# A pupil that is right once in four tries is not worthless, if somebody can pick the right try.
+
+# %%
+predict("one_right_in_four")
+
+# %% [markdown]
+# **pass@k** is the chance that at least one of $k$ tries is right. To measure it, let the model try $n$ times, with $n$ above $k$, and count the $c$ right ones. Then draw $k$ of the $n$ without putting any back. Take $n = 4$, $c = 1$ and $k = 2$. There are 6 pairs, and 3 of them hold the right try. So pass@2 is 0.5. All $k$ are wrong in $\binom{n-c}{k}$ of $\binom{n}{k}$ ways:
+#
+# $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k}$$
+#
+# With putting back you would get $1 - 0.75^2 = 0.4375$, which is too low on average.
+#
+# ### Exercise: `pass_at_k` (about 10 minutes)
+#
+# Raise a `ValueError` unless $0 \le c \le n$ and $1 \le k \le n$. The number $n$ may be 10,000.
+
+
+# %% solution="pass_at_k"
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that k of n tries, of which c are right, hold a right one."""
+    ### BEGIN SOLUTION
+    if not 0 <= c <= n or not 1 <= k <= n:
+        raise ValueError(f"no pass@k for n = {n}, c = {c}, k = {k}")
+    return 1 - math.comb(n - c, k) / math.comb(n, k)
+    ### END SOLUTION
+
+
+# %% check="pass_at_k"
+check("pass_at_k", pass_at_k)
+
+# %%
+for k in (1, 2, 3, 4):
+    print(f"one right in four tries: pass@{k} = {pass_at_k(4, 1, k):.2f}")
+
+# %% [markdown]
+# Who picks the right try, if there is no verifier? The tries can vote. X. Wang and others (2023) call this **self-consistency**.
+#
+# ### Exercise: `majority_vote` (about 10 minutes)
+#
+# `answers` holds integers, and None where a try has no answer. None is no vote, but 0 is an answer. Of equally common answers the one that came first wins. Where nobody votes, return None. So None, 5, 3, 5, None, None gives 5, and so does 5, 3, 3, 5.
+
+
+# %% solution="majority_vote"
+def majority_vote(answers: list[int | None]) -> int | None:
+    """The commonest answer."""
+    ### BEGIN SOLUTION
+    votes = {}
+    for answer in answers:
+        if answer is not None:
+            votes[answer] = votes.get(answer, 0) + 1
+    return max(votes, key=votes.get, default=None)
+    ### END SOLUTION
+
+
+# %% check="majority_vote"
+check("majority_vote", majority_vote)
+
+# %%
+print(majority_vote([None, 5, 3, 5, None, None]), majority_vote([5, 3, 3, 5]))
+
+# %% [markdown]
+# A third way is a score for each try, such as a reward model's. Draw $n$ answers and keep the best, which is **best-of-n**. What distribution has this best one? Take three answers with $p = (0.5, 0.3, 0.2)$ and rising scores, and $n = 2$. Both draws are the first answer with probability $0.5^2 = 0.25$. Both are among the first two with probability $0.8^2 = 0.64$, so the second is the best with $0.64 - 0.25 = 0.39$. The third has the rest, 0.36.
+#
+# Now let the second and the third have the same score. Together they have 0.75. The first drawn stays, so they share in proportion to $p$, and get 0.45 and 0.30.
+#
+# ### Exercise: `best_of_n` (about 20 minutes)
+#
+# Return the exact distribution of the best of $n$ draws. Scores come in any order, and several may be equal. An answer may have $p = 0$.
+
+
+# %% solution="best_of_n"
+def best_of_n(p: torch.Tensor, scores: torch.Tensor, n: int) -> torch.Tensor:
+    """p and scores (N,) -> how often each answer is the best of n draws (N,)."""
+    ### BEGIN SOLUTION
+    better = (scores[:, None] < scores).to(p.dtype) @ p
+    level = (scores[:, None] == scores).to(p.dtype) @ p
+    wins = (1 - better).clamp(min=0) ** n - (1 - better - level).clamp(min=0) ** n
+    return torch.where(level > 0, p * wins / level.clamp(min=1e-30), 0.0)
+    ### END SOLUTION
+
+
+# %% check="best_of_n"
+check("best_of_n", best_of_n)
+
+# %%
+p, scores = torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.0, 1.0, 2.0])
+for n in (1, 2, 4, 16):
+    best = best_of_n(p, scores, n)
+    moved = torch.special.xlogy(best, best / p).sum().abs()
+    bound = math.log(n) - (n - 1) / n
+    shares = "  ".join(f"{x:.3f}" for x in best)
+    print(f"n {n:>2}  {shares}  score {best @ scores:.3f}  KL {moved:.3f}, at most {bound:.3f}")
+
+# %% [markdown]
+# The last column is $\log n - (n-1)/n$. Many papers print it as the divergence itself. It is a bound, because answers can be drawn twice (A. Beirami and others, 2024).
+#
+# ## Many answers at once
+#
+# All these ways cost $n$ tries for each answer. Training can put into one try what $n$ of them find. For that the model has to write, thousands of times. A **rollout** lets all rows of a batch go on at the same time, and each row ends at its own end token. Say that the end token is 9, and two rows go on after the prompts (1, 2) and (9, 3):
+#
+# | | prompt | | own | | |
+# |---|---|---|---|---|---|
+# | ids | 1 | 2 | 5 | 9 | 9 |
+# | mask | | | ✓ | ✓ | |
+# | ids | 9 | 3 | 4 | 6 | 9 |
+# | mask | | | ✓ | ✓ | ✓ |
+#
+# The first row drew its end as its second token. That end is its own, and the model has to learn it. The 9 behind it is padding. The 9 in the second prompt ends nothing.
+#
+# ### Exercise: `rollout` (about 25 minutes)
+#
+# `model(ids, cache)` returns logits and a cache. It reads the prompts $(B, T)$ in one piece, with the cache None, and afterwards each token once, as $(B, 1)$. Divide the logits by the temperature, which is above 0, and draw with `torch.multinomial(p, 1, generator=generator)`. Stop after $n$ tokens, or as soon as all rows have ended.
+# Return `ids`, `mask` and `log_p`, each $(B, T + m)$ with $m \le n$. Behind a row's end, `ids` hold `end`. The mask is True on own tokens and their end. `log_p` holds the log-probability of each own token under the distribution from which it was drawn, temperature included. It is 0 elsewhere and has no graph.
+
+
+# %% solution="rollout"
+def rollout(model, prompts, n, end, generator, temperature=1.0):
+    """prompts (B, T) -> ids, mask and log_p, (B, T + m) each."""
+    ### BEGIN SOLUTION
+    alive = torch.ones(len(prompts), 1, dtype=torch.bool, device=prompts.device)
+    ids, mask, log_p, cache = [prompts], [alive.expand(prompts.shape) & False], [], None
+    with torch.no_grad():
+        while len(ids) <= n and alive.any():
+            logits, cache = model(ids[-1], cache)
+            said = (logits[:, -1] / temperature).log_softmax(-1)
+            token = torch.multinomial(said.exp(), 1, generator=generator)
+            token = torch.where(alive, token, end)
+            ids.append(token)
+            mask.append(alive)
+            log_p.append(torch.where(alive, said.gather(1, token), 0.0))
+            alive = alive & (token != end)
+    before = torch.zeros(prompts.shape, dtype=log_p[0].dtype, device=prompts.device)
+    return torch.cat(ids, 1), torch.cat(mask, 1), torch.cat([before, *log_p], 1)
+    ### END SOLUTION
+
+
+# %% check="rollout"
+check("rollout", rollout)
+
+# %%
+ROOM = 24  # tokens that an answer may take
+
+
+def texts(ids, mask):
+    """The own tokens of each row as text, without the end token."""
+    return [
+        calculator.decode(row[own].tolist()).split(";")[0]
+        for row, own in zip(ids.cpu(), mask.cpu())
+    ]
+
+
+def tries(model, lines, k, number=0):
+    """k answers to each line, as a list of lists."""
+    generator = torch.Generator().manual_seed(number)
+    prompts = calculator.prompts(lines).repeat_interleave(k, 0)
+    ids, mask, _ = rollout(model, prompts, ROOM, calculator.END, generator)
+    said = texts(ids, mask)
+    return [said[i : i + k] for i in range(0, len(said), k)]
+
+
+def measured(model, lines, sizes=(1, 4, 16, 64)):
+    """Print pass@k, and how often a vote of k is right."""
+    found = tries(model, lines, max(sizes))
+    numbers = [[extract_answer(text) for text in row] for row in found]
+    right = [calculator.value(line) for line in lines]
+    for k in sizes:
+        passed = [pass_at_k(len(row), row.count(r), k) for row, r in zip(numbers, right)]
+        voted = [majority_vote(row[:k]) == r for row, r in zip(numbers, right)]
+        share = sum(voted) / len(lines)
+        print(f"k {k:>2}  pass@k {sum(passed) / len(lines):.2f}  vote {share:.2f}")
+
+
+exam = calculator.questions(100, torch.Generator().manual_seed(7))
+measured(pupil, exam)
+
+# %% [markdown]
+# With 64 tries the pupil finds nearly every answer, and a vote of 64 finds far fewer. Wrong guesses agree with each other. Products end in even digits and in 0 more often than in others.
+#
+# ## Pay for what is right
+#
+# Let an answer have the reward $r$, 1 if the verifier accepts it and else 0. We want more reward on average. Its gradient can be estimated from samples:
+#
+# $$\nabla\, \mathbb{E}[r] = \mathbb{E}\big[(r - b)\, \nabla \log p(\text{answer})\big]$$
+#
+# This is **REINFORCE** (R. Williams, 1992). The **baseline** $b$ may be any number that does not depend on the answer itself. It changes nothing on average, and it makes estimates calmer. With $G$ answers to one question, take the mean reward of the **others**.
+#
+# Take a model that gives the right answer with probability $p = 1/4$. The slope of $\mathbb{E}[r] = p$ in its logit is $p(1 - p) = 0.1875$. Draw pairs. With probability 0.375 one of the pair is right and the other is not. Then the right one has $r - b = 1$, the wrong one has $-1$, and their slopes $1 - p = 0.75$ and $-p = -0.25$ give a mean of $(0.75 + 0.25)/2 = 0.5$. All other pairs give 0. And $0.375 \cdot 0.5 = 0.1875$. If the own reward took part in the baseline, it would be half of that.
+#
+# ### Exercise: `reinforce_loss` (about 20 minutes)
+#
+# Return minus the mean, over all $B \cdot G$ answers, of $(r - b) \sum \log p$ over the answer's own tokens. A group of one has no baseline. No gradient flows into the rewards.
+
+
+# %% solution="reinforce_loss"
+def reinforce_loss(log_p: torch.Tensor, mask: torch.Tensor, rewards: torch.Tensor) -> torch.Tensor:
+    """log_p and mask (B, G, T), rewards (B, G) -> scalar."""
+    ### BEGIN SOLUTION
+    G = rewards.shape[1]
+    others = (rewards.sum(1, keepdim=True) - rewards) / max(G - 1, 1)
+    answers = log_p.masked_fill(~mask, 0.0).sum(-1)
+    return -((rewards - others).detach() * answers).mean()
+    ### END SOLUTION
+
+
+# %% check="reinforce_loss"
+check("reinforce_loss", reinforce_loss)
+
+# %%
+logit = torch.tensor(-math.log(3), requires_grad=True)  # p = 1/4
+log_p = torch.stack([F.logsigmoid(logit), F.logsigmoid(-logit)])  # right, wrong
+total = 0.0
+for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
+    chance = (log_p[first] + log_p[second]).exp().item()
+    pair = log_p[[first, second]].view(1, 2, 1)
+    reward = torch.tensor([[1.0 - first, 1.0 - second]])
+    loss = reinforce_loss(pair, torch.ones(1, 2, 1, dtype=torch.bool), reward)
+    total -= chance * torch.autograd.grad(loss, logit, retain_graph=True)[0].item()
+print(f"mean gradient over all pairs {total:.4f}, p (1 - p) = {0.25 * 0.75}")
+
+# %% [markdown]
+# ## Several steps from one batch
+#
+# Writing answers takes most of the time, so each batch should serve for several steps. After the first step, the answers come from an older policy than the one that learns. Weigh each token with the ratio $\rho = p / p_{old}$, and stop paying when it has moved far enough. That is PPO (J. Schulman and others, 2017), and GRPO uses the same loss:
+#
+# $$-\frac{1}{\text{own tokens}} \sum \min\big(\rho A,\ \text{clip}(\rho,\, 1 - \epsilon,\, 1 + \epsilon)\, A\big)$$
+#
+# Here $A$ is the advantage of the token's answer. Four tokens with $\epsilon = 0.2$:
+#
+# | $\rho$ | $A$ | $\rho A$ | clipped | the smaller | gradient |
+# |--:|--:|--:|--:|--:|---|
+# | 1.5 | 1 | 1.5 | 1.2 | 1.2 | none |
+# | 1.5 | −1 | −1.5 | −1.2 | −1.5 | yes |
+# | 0.5 | 1 | 0.5 | 0.8 | 0.5 | yes |
+# | 0.5 | −1 | −0.5 | −0.8 | −0.8 | none |
+#
+# The loss is $-(1.2 - 1.5 + 0.5 - 0.8)/4 = 0.15$.
+#
+# ### Exercise: `clipped_loss` (about 20 minutes)
+#
+# All tensors are $(B, T)$. Divide by the number of own tokens in the whole batch, as TRL does under the name `bnpo`. The GRPO paper takes each answer's mean first. No gradient flows into `old_log_p` and `advantages`. Without own tokens the loss is 0. Outside the mask there may be any finite number, also one whose exponential overflows.
+
+
+# %% solution="clipped_loss"
+def clipped_loss(log_p, old_log_p, advantages, mask, epsilon=0.2) -> torch.Tensor:
+    """All (B, T) -> scalar."""
+    ### BEGIN SOLUTION
+    ratio = (log_p - old_log_p.detach()).masked_fill(~mask, 0.0).exp()
+    A = advantages.detach().masked_fill(~mask, 0.0)
+    gain = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)
+    return -gain.sum() / mask.sum().clamp(min=1)
+    ### END SOLUTION
+
+
+# %% check="clipped_loss"
+check("clipped_loss", clipped_loss)
+
+# %%
+ratios = torch.tensor([[1.5, 1.5, 0.5, 0.5]], requires_grad=True)
+A, own = torch.tensor([[1.0, -1, 1, -1]]), torch.ones(1, 4, dtype=torch.bool)
+loss = clipped_loss(ratios.log(), torch.zeros(1, 4), A, own)
+print(f"loss {loss.item():.2f}, gradients {torch.autograd.grad(loss, ratios)[0].tolist()}")
+
+# %% [markdown]
+# ## The task: better than the teacher
+#
+# Before you train, guess how the answers will change.
+
+# %%
+predict("length_without_a_price")
+
+# %% [markdown]
+# ### Exercise: the training loop (about 25 minutes)
+#
+# Write `train`. A batch holds `prompts` $(256, 9)$ and what is right, $(256)$. They are 32 questions, and the eight rows of a question follow one another. The budget is 15,360 answers, which makes 60 rounds. Answer each row once with `rollout`, at temperature 1, with `ROOM` tokens and `calculator.END`. Give a reward of 1 where `extract_answer` finds what is right. The advantages are $(r - \text{mean})/(\text{std} + 10^{-4})$ within each group of eight.
+#
+# `log_probs(model, ids)` below gives the log-probability of each token but the first. We took two epochs a round, each in two halves of the rows in a new order. The optimizer was AdamW with betas of 0.9 and 0.99, and a learning rate that falls from 0.001 to zero. Gradients were clipped to a norm of 1. Log the mean reward with a minus in front, because the curve shows losses.
+#
+# For full marks, one measure has to reach its bar:
+#
+# | measure | bar |
+# |---|--:|
+# | share of new questions answered rightly, at temperature 1 | at least 90 % |
+#
+# Shares of 60 % and 40 % earn part of the points.
+
+
+# %%
+def log_probs(model, ids):
+    """Log-probabilities of the tokens of ids (B, T) but the first, (B, T - 1)."""
+    logits, _ = model(ids[:, :-1])
+    return logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+
+
+# %% solution="reasoning_task"
+def train(model, batches):
+    """Trains on `for prompts, right in batches`, and logs minus the mean reward of each."""
+    ### BEGIN SOLUTION
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.99))
+    rounds, generator = len(batches), None
+    for k, (prompts, right) in enumerate(batches):
+        generator = generator or torch.Generator(prompts.device).manual_seed(0)
+        ids, mask, old = rollout(model, prompts, ROOM, calculator.END, generator)
+        found = [extract_answer(text) for text in texts(ids, mask)]
+        rewards = [float(number == r) for number, r in zip(found, right.tolist())]
+        groups = torch.tensor(rewards, device=ids.device).view(-1, calculator.GROUP)
+        centred = groups - groups.mean(1, keepdim=True)
+        A = (centred / (groups.std(1, keepdim=True) + 1e-4)).view(-1, 1).expand(ids.shape)
+        optimizer.param_groups[0]["lr"] = 1e-3 * (1 - k / rounds)
+        for _ in range(2):
+            for some in torch.randperm(len(ids), device=ids.device).chunk(2):
+                log_p = log_probs(model, ids[some])
+                loss = clipped_loss(log_p, old[some, 1:], A[some, 1:], mask[some, 1:])
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+        batches.log(-groups.mean())
+    ### END SOLUTION
+
+
+# %%
+def begun():
+    """The supervised model."""
+    return blocks.GPT(**calculator.SIZES).load_published(calculator.weights())
+
+
+record = fit("reasoning_task", begun, train)
+
+# %% check="reasoning_task"
+check("reasoning_task", record.model)
+
+# %% [markdown]
+# Here are the same questions before and after.
+
+# %%
+graduate = record.model.cpu().eval()
+for line in exam[:6]:
+    (before,), (after,) = (tries(model, [line], 1)[0] for model in (pupil, graduate))
+    print(f"{line}  {before:<22} {after:<22} right is {calculator.value(line)}")
+measured(graduate, exam)
+for name, model in (("before", pupil), ("after", graduate)):
+    said = [text for row in tries(model, exam, 4) for text in row]
+    print(name, f"{sum(map(len, said)) / len(said):.1f} tokens an answer")
+
+# %% [markdown]
+# Nobody showed the model a single new example, and nobody paid for steps. Answers with steps were right more often than their group, so they became likelier.
+#
+# Two things are worth saying. Compare the last line of pass@k before training with the first one after it. Training put into one answer what 64 tries could already find. It added little that they did not have (Y. Yue and others, 2025, found the same for large models). And the model knows lines of five digits. Try others before you call it arithmetic.
+
+# %%
+for digits in (4, 5, 6):
+    lines = calculator.questions(200, torch.Generator().manual_seed(3), digits)
+    for name, model in (("before", pupil), ("after", graduate)):
+        said = [extract_answer(row[0]) for row in tries(model, lines, 1)]
+        share = sum(a == calculator.value(line) for a, line in zip(said, lines)) / len(lines)
+        print(f"{digits} digits, {name:<6} {share:.2f}")
+
+# %% [markdown]
+# ## How far has it moved?
+#
+# The KL divergence of the new policy from the old one can be estimated from the new one's samples. Let $d = \log p - \log p_{ref}$ of a sample. Three estimates are in use (J. Schulman, 2020):
+#
+# $$k_1 = d \qquad k_2 = d^2 / 2 \qquad k_3 = e^{-d} - 1 + d$$
+#
+# Take $p = (\tfrac12, \tfrac12)$ and a reference of $(\tfrac14, \tfrac34)$. Then $k_1$ is 0.693 and −0.405, $k_2$ is 0.240 and 0.082, and $k_3$ is 0.193 and 0.095. Their means are 0.144, 0.161 and 0.144, and the divergence is 0.144. So $k_1$ and $k_3$ are right on average, and $k_3$ is never negative.
+#
+# ### Exercise: `kl_estimate` (about 15 minutes)
+#
+# Return one estimate for each sample, in the shape of the inputs. Gradients flow through both. Raise a `ValueError` for another kind.
+
+
+# %% solution="kl_estimate"
+def kl_estimate(log_p: torch.Tensor, log_ref: torch.Tensor, kind: str = "k3") -> torch.Tensor:
+    """Log-probabilities of samples of p, of any one shape -> estimates of KL(p || ref)."""
+    ### BEGIN SOLUTION
+    d = log_p - log_ref
+    if kind == "k1":
+        return d
+    if kind == "k2":
+        return d.square() / 2
+    if kind == "k3":
+        return (-d).exp() - 1 + d
+    raise ValueError(f"kind is k1, k2 or k3, got {kind!r}")
+    ### END SOLUTION
+
+
+# %% check="kl_estimate"
+check("kl_estimate", kl_estimate)
+
+# %%
+prompts = calculator.prompts(calculator.questions(500, torch.Generator().manual_seed(5)))
+generator = torch.Generator().manual_seed(6)
+ids, mask, log_p = rollout(graduate, prompts, ROOM, calculator.END, generator)
+with torch.no_grad():
+    log_ref = torch.where(mask[:, 1:], log_probs(pupil, ids), 0.0)
+for kind in ("k1", "k2", "k3"):
+    answers = kl_estimate(log_p[:, 1:], log_ref, kind).sum(1)
+    print(f"{kind}: {answers.mean():.2f} nats an answer, standard deviation {answers.std():.2f}")
+
+# %% [markdown]
+# Near the reference $k_3$ is the calm one. Far from it, its exponential is large for a few samples, and they decide the mean. Compare the standard deviations.
+#
+# ## A verifier with a hole
+#
+# Here is a verifier that seems fairer. It computes whatever stands behind the last `=` and compares. So `=4*4` is as good as `=6`. Think of an answer that it should not pay for.
+
+
+# %%
+def strict(line, text):
+    """1.0 if the last line is the right digit."""
+    return float(extract_answer(text) == calculator.value(line))
+
+
+def careless(line, text):
+    """1.0 if what stands behind the last `=` has the value of the question."""
+    try:
+        return float(calculator.value(text.rpartition("=")[2]) == calculator.value(line))
+    except (ValueError, IndexError):
+        return 0.0
+
+
+def digit_occurs(line, text):
+    """1.0 if the right digit is anywhere in the answer."""
+    return float(str(calculator.value(line)) in text)
+
+
+copied = "=3+8*5+9*4"
+for verify in (strict, careless, digit_occurs):
+    print(f"{verify.__name__:<13} pays {verify('3+8*5+9*4', copied):g} for {copied}")
+
+# %% [markdown]
+# Copying the question is enough for the careless verifier. A policy that is paid so may learn to hand the question back. Then the reward rises, and the share of right answers does not. Only a second measure that the policy is not paid for can show you that. Read answers, too.
+#
+# ## Play
+#
+# The widget has one question and eight answers, from the pupil, from two models on the way, and from your graduate. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
+
+# %%
+LINE = exam[0]
+
+
+def on_the_way(share):
+    """Weights between those of the pupil and those of the graduate."""
+    model, ends = begun(), (pupil.state_dict(), graduate.state_dict())
+    mixed = {name: torch.lerp(w, ends[1][name], share) for name, w in ends[0].items()}
+    model.load_state_dict(mixed)
+    return model.eval()
+
+
+seed(0)
+answers = {round(60 * s): tries(on_the_way(s), [LINE], 8)[0] for s in (0.0, 0.33, 0.67, 1.0)}
+show.reasoning.groups(
+    LINE, answers, {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
+)
+
+# %% [markdown]
+# ## Where did it go wrong?
+#
+# A reward comes at the end of an answer, and pays all its tokens alike. But often one token decides. Suppose that you know the **value** $V_t$ of each beginning, which is the mean reward that follows. Then
+#
+# $$\delta_t = r_t + \gamma V_{t+1} - V_t \qquad A_t = \delta_t + \gamma \lambda A_{t+1}$$
+#
+# This is generalised advantage estimation, GAE. Take the rewards 0, 0, 1, the values 0.5, 0.6, 0.9 and $\gamma = 1$. The deltas are 0.1, 0.3 and 0.1, because the value behind the last token is 0. With $\lambda = \tfrac12$ the advantages are 0.275, 0.35 and 0.1, and with $\lambda = 1$ they are 0.5, 0.4 and 0.1.
+#
+# ### Exercise: `discounted_advantages` (about 20 minutes)
+#
+# The own tokens stand first in each row. The value behind the last own token is 0, whatever the tensor holds there. Advantages outside the mask are 0. No gradient flows into the values, and nothing is normalised.
+
+
+# %% solution="discounted_advantages"
+def discounted_advantages(rewards, values, mask, gamma=1.0, lam=0.95) -> torch.Tensor:
+    """rewards, values and mask (B, T) -> advantages (B, T)."""
+    ### BEGIN SOLUTION
+    values = values.detach() * mask
+    advantages = torch.zeros_like(values)
+    behind = after = torch.zeros_like(values[:, 0])
+    for t in reversed(range(values.shape[1])):
+        delta = rewards[:, t] + gamma * after - values[:, t]
+        behind = torch.where(mask[:, t], delta + gamma * lam * behind, 0.0)
+        after, advantages[:, t] = values[:, t], behind
+    return advantages
+    ### END SOLUTION
+
+
+# %% check="discounted_advantages"
+check("discounted_advantages", discounted_advantages)
+
+# %% [markdown]
+# The next cell takes a wrong answer of the pupil with steps. It finds the value of each beginning by 128 rollouts from there, and prints each token's advantage for $\lambda = 0$.
+
+# %%
+line, wrong = next(
+    (line, text)
+    for line, row in zip(exam, tries(pupil, exam, 16))
+    for text in row
+    if text.count("=") > 2 and not strict(line, text)
+)
+values = []
+for k in range(len(wrong) + 1):
+    begun_so = calculator.prompts([line + wrong[:k]]).repeat(128, 1)
+    ids, mask, _ = rollout(pupil, begun_so, ROOM, calculator.END, torch.Generator().manual_seed(k))
+    values.append(sum(strict(line, wrong[:k] + text) for text in texts(ids, mask)) / 128)
+row = torch.tensor([values])
+A = discounted_advantages(torch.zeros_like(row), row, torch.ones_like(row) > 0, 1.0, 0.0)[0]
+print(f"{line} is {calculator.value(line)}")
+for k, token in enumerate(wrong + ";"):
+    print(f"  {token}  value before it {values[k]:.2f}  advantage {A[k]:+.2f}")
+
+# %% [markdown]
+# Look for the token with the lowest advantage. There the answer was lost. A verifier of last lines never told us so. The model's own tries did.
+#
+# ## In your own words (about 10 minutes)
+#
+# A colleague trains a model with a verifier and reports a mean reward of 0.87, still rising. What do you ask to see before you believe that the model has got better? Name three things, and say what each could show. Write five to eight sentences.
+
+# %% [markdown] question="reasoning_question"
+# First I ask for twenty answers with a reward of 1, drawn at random from late rounds, and I read them. If many end in an unfinished line or in a strange form, the verifier has a hole. Second I ask for the share of right answers by another check that training never used, such as a strict verifier or a person, plotted over the rounds. If it falls while the reward rises, the policy pleases the verifier alone. Third I ask for the model before training on the same new questions, with pass@k for several k. If pass@64 was already near 1, training has made right answers likelier and found nothing new, which is fine but should be said. I also look at the length and the form of answers over time. A sudden change there often comes before the truth turns. Last, I want questions of another kind, such as longer ones, because the model may have learned just these.
+
+# %%
+rubric("reasoning_question")
+
+# %% [markdown]
+# ## What you built
+#
+# | you wrote | the field says | you meet it again as |
+# |---|---|---|
+# | `extract_answer` | verifiable reward | reward functions in `verl` and `trl` |
+# | `pass_at_k` | unbiased pass@k | every table of models that write code |
+# | `majority_vote` | self-consistency, maj@k | tables of models that do sums |
+# | `best_of_n` | best-of-n, rejection sampling | a reward model at the time of use |
+# | `rollout` | generation, experience | `vllm` within a trainer |
+# | `reinforce_loss` | REINFORCE with leave-one-out, RLOO | `RLOOTrainer` in `trl` |
+# | `clipped_loss` | PPO's objective | `GRPOTrainer` in `trl` |
+# | `kl_estimate` | k1, k2, k3 | the penalty in GRPO |
+# | `discounted_advantages` | GAE | PPO with a value network |
+#
+# ## Going further
+#
+# - **A cliff.** Take one step a round and a learning rate of 0.004. How does the curve of rewards end?
+# - **No clipping.** Train four epochs a round, once with the clipping and once with $\epsilon = 100$. What do the answers look like?
+# - **Other lengths.** Mix questions of four and six digits into the batches. Do the steps carry over?
+# - **Read.** D. Guo and others, [DeepSeek-R1](https://arxiv.org/abs/2501.12948) (2025), trained a large model by rewards for right last lines. M. Chen and others, [Codex](https://arxiv.org/abs/2107.03374) (2021), introduced the unbiased pass@k. Y. Yue and others, [Does reinforcement learning really incentivize reasoning?](https://arxiv.org/abs/2504.13837) (2025), compares pass@k before and after.
+#
+# **Now you can** improve a model by what it wrote itself, measure what many tries are worth, and say what to look at when a reward rises.
+
+# %%
+progress()
