@@ -182,12 +182,12 @@ def sampler(noise: Tensor) -> Callable[[Tensor, Any], Tensor]:
 
     @torch.no_grad()
     def write(ids: Tensor, model: Any) -> Tensor:
-        written, cache, read = [], None, ids
+        drawn, kept, read = [], None, ids
         for now in noise.unbind(1):
-            logits, cache = model(read, cache)
-            read = (logits[:, -1].double() + now).argmax(-1, keepdim=True)
-            written.append(read)
-        return torch.cat(written, 1)
+            scores, kept = model(read, kept)
+            read = (scores[:, -1].double() + now).argmax(-1, keepdim=True)
+            drawn.append(read)
+        return torch.cat(drawn, 1)
 
     return write
 

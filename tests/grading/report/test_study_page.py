@@ -65,7 +65,7 @@ def test_it_tells_what_was_done_with_which_results_and_when(home: Path) -> None:
     said = words(home)
     assert "Nobody signed this page." in said and "it proves nothing" in said
     assert "1 October 2026 to 12 October 2026" in said and "Made on 28 November 2026, 14:05" in said
-    assert "exercises pass 8 notebooks done 1 of 18 points at grading 18.25 of 19" in said
+    assert "exercises pass 8 notebooks done 1 of 21 points at grading 18.25 of 19" in said
     assert "all 7 pass, 18.25 of 19 points, graded on 12 October 2026, 1 of 2 predictions made" in said
     assert "nearest public checks pass 1.25 of 2 8 Oct 2026" in said
     assert "meets 3 of 4 criteria, self-marked" in said
