@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "lectures.md").read_text("utf-8")
 BODY, _, REST = TEXT.partition("\n## Only mentioned\n")
 MENTIONED, _, ABSENT = REST.partition("\n## Not in the course\n")
-ROW = r"^\| (.+?) \| ([A-E](?:, [A-E])*|–) \| (\d\d(?:, \d\d)*) \|"
+ROW = r"^\| (.+?) \| ([A-E](?:, [A-E])*) \| (\d\d(?:, \d\d)*) \|"
 TAUGHT = re.findall(rf"{ROW} (`.+`) \|$", BODY, re.M)
 NAME = r"\w*[A-Z][\w-]*[A-Z0-9][\w-]*"
 """A name that is no common word: two capitals, or a capital and a digit."""

@@ -52,7 +52,7 @@ def best_of_n(rng):
     yield best("scores below zero", p.flip(0), -asked(4)[1] - 3, 2)
     yield best("float32", *asked(9, torch.float32), 4, public=True)
     p, scores = asked(8)
-    yield best("memory that is not contiguous", noncontiguous(p), noncontiguous(scores), 3)
+    yield best("memory that is not contiguous", noncontiguous(p), noncontiguous(scores), 3, public=True)
 
 
 def _together(p, scores, n):

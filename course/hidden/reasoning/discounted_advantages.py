@@ -55,7 +55,8 @@ def discounted_advantages(rng):
     yield credit("one token each", *asked(1, 1), 0.9, 0.5, weight=0.5).counts_with(SMALL)
     yield credit("float32", *asked(3, 11, torch.float32), 0.95, 0.9, public=True)
     rewards, values, mask = asked(3, 5)
-    yield credit("memory that is not contiguous", noncontiguous(rewards), noncontiguous(values), mask, 0.9, 0.5)
+    scattered = noncontiguous(rewards), noncontiguous(values)
+    yield credit("memory that is not contiguous", *scattered, mask, 0.9, 0.5, public=True)
 
 
 def _credited(rewards, values, mask, gamma=1.0, lam=0.95, *, padding=False, carried=None, delta=None, plus=False):

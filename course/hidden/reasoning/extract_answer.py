@@ -28,7 +28,7 @@ from course.reference import reasoning as reference
 )
 def extract_answer(rng):
     """Steps before the answer, forms that are allowed, and forms that are not, each beside a right answer."""
-    a, b, c = (int(number) for number in rng.permutation(80)[:3] + 11)
+    a, b, c = (int(number) for number in rng.permutation(8_000)[:3] + 1_001)
     ordinary = "steps, and an answer"
     yield call(ordinary, f"{a}+{b}={a + b}={c}", public=True, weight=2.0)
     yield call("an answer at once", f"={b}")

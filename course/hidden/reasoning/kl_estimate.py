@@ -44,7 +44,7 @@ def kl_estimate(rng):
     yield call("the policy is the reference", same, same.clone(), weight=0.5).counts_with(SMALL)
     yield call("far above the reference", *(x + shift for x, shift in zip(asked(3), (2.0, -30.0), strict=True)))
     yield call("float32", *asked(5, 3, dtype=torch.float32), public=True)
-    yield call("memory that is not contiguous", *map(noncontiguous, asked(3, 5)), "k3")
+    yield call("memory that is not contiguous", *map(noncontiguous, asked(3, 5)), "k3", public=True)
     yield call("a kind that there is not", *asked(2), "k4", raises="ValueError", weight=0.5, public=True).counts_with(
         SMALL
     )

@@ -32,7 +32,7 @@ def pass_at_k(rng):
     yield call(SOME, n, 3, 5, public=True, weight=2.0)
     yield call("one right in four, two tries", 4, 1, 2, public=True)
     yield call("one try", n, 7, 1)
-    yield call("all tries", n, 1, n)
+    yield call("all tries", n, 1, n).counts_with(SOME)
     yield call("more tries than wrong ones", n, n - 2, 4).counts_with(SOME)
     yield call("none right", n, 0, 5, public=True).counts_with(SOME)
     yield call("all right", n, n, 3, weight=0.5).counts_with(SOME)

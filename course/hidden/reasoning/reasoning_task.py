@@ -65,6 +65,7 @@ def reasoning_task(rng):
 
     some = asked(f"200 questions, {PASS:.0%} right", 200, PASS, public=True)
     yield some.shows("answers_right", full=FULL, called="the share of right answers")
+    yield some.judged_again(f"200 questions, {LEARNED:.0%} right", bar=LEARNED, weight=0.1)
     many = asked(f"600 others, {FULL:.0%} right", 600, FULL, weight=3.0)
     yield many
     yield many.judged_again(f"{PASS:.0%} right", bar=PASS, weight=2.0)

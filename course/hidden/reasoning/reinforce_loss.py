@@ -51,7 +51,7 @@ def reinforce_loss(rng):
     yield call("own tokens behind a prompt", log_p, mask.flip(-1), rewards, public=True)
     yield call("float32", *asked(2, 7, 3, torch.float32), public=True)
     log_p, mask, rewards = asked(3, 4, 2)
-    yield call("memory that is not contiguous", noncontiguous(log_p), mask, noncontiguous(rewards))
+    yield call("memory that is not contiguous", noncontiguous(log_p), mask, noncontiguous(rewards), public=True)
 
 
 def _reinforced(log_p, mask, rewards, *, base=None, share=None, length=False, sign=-1, masked=True, total=False):
