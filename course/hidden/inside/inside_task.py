@@ -54,7 +54,7 @@ def inside_task(rng):
     def asked(title, bar, n=1000, **options):
         x, _ = superposition.draw(n, torch.Generator().manual_seed(rng.seed()))
         read = given_model(title, **options).call(x).read("W_dec").laws_only()
-        return read.law("directions_found", directions=superposition.directions(), bar=bar)
+        return read.law("directions_found", directions=superposition.directions(), vectors=x, bar=bar)
 
     some = asked(f"a mean best cosine of {PASS}", PASS, public=True)
     yield some.shows("directions_found", full=FULL, called="the mean best cosine")
@@ -67,18 +67,10 @@ def inside_task(rng):
 
 
 inside_task.mistakes(
-    "Print how many features are on for a vector. If it is a third of them, is your penalty in the loss, and with "
-    "which l1?",
+    "Print how many features are on for a vector, and both parts of the loss. Two or so made the vector. If none is "
+    "on, or a third of them, which part rules alone, and could a feature pay less without doing less?",
     no_penalty=_Columns(_near(0.55)),
-)
-inside_task.mistakes(
-    "Many features are on at once, and the loss is small. Could a feature become smaller and its column longer, and "
-    "pay less? Look at what the penalty weighs.",
     penalty_cheated=_Columns(_near(0.66)),
-)
-inside_task.mistakes(
-    "Is any feature on at all? Print the two parts of the loss. If the penalty is far larger, is it a mean over the "
-    "batch, and is the error a sum over the width?",
     all_features_dead=_Columns(_near(0.995), cut=99.0),
 )
 inside_task.mistakes(
