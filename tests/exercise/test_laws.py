@@ -312,6 +312,12 @@ CASES = [
         {"W_dec": torch.eye(2), "out": (torch.ones(3, 2), torch.ones(3, 2))},
         {"W_dec": torch.eye(2), "out": (torch.ones(3, 2), torch.tensor([[1.0, 0.0]]))},
     ),
+    (
+        "directions_found",
+        {"directions": torch.eye(2), "bar": 0.9, "vectors": torch.ones(3, 2)},
+        {"W_dec": torch.eye(2), "out": (torch.ones(3, 2), torch.ones(3, 2))},
+        {"W_dec": torch.eye(2), "out": (-torch.ones(3, 2), torch.ones(3, 2))},
+    ),
 ]
 
 
