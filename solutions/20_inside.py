@@ -713,8 +713,9 @@ for shots in (0, 1, 8):
 # Without an example 8 of 32 are right, and with one or with eight only 4, which is what chance gives. The model answers nearly always the same, and it is sure of it. Large models gain from examples, because they have read many kinds of text in which a form is begun and then kept. This one has read one form. It sorts without an example in its own form, and learns no new one.
 #
 # </details>
-#
-# ## Written question (about 10 minutes)
+
+# %% [markdown]
+# ## In your own words (about 10 minutes)
 #
 # A linear probe reads the class of a word from the embedding with 100 % accuracy. What does the model know? (a) What would a table of random vectors allow? (b) What does a control task add? (c) Which experiment would show that the model *uses* the class? Five to eight sentences.
 

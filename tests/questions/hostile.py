@@ -41,7 +41,7 @@ ODD = [
     _begins("patches torch", "torch.Tensor.tolist = lambda tensor: [7.0]", ENDED),
     _begins("patches the runner", "sys.modules['course.questions.outcomes'].same = lambda a, b: True"),
     _begins("prints", "print('a' * 10 ** 6)\nos.write(1, b'b' * 10 ** 6)"),
-    _begins("reads the clock", "return x + time.time_ns() % 7", OTHER),
+    _begins("reads the clock", "return x + time.time_ns() % 1_000_003", OTHER),
     _begins("counts", "COUNTED.append(0)\nreturn x + len(COUNTED)", OTHER, "COUNTED = []"),
     _begins("exits", "sys.exit(0)", "does not run on its own"),
     _begins("takes all memory", "torch.ones(2 ** 36)", "does not run on its own"),

@@ -30,12 +30,14 @@ NO_TENSORS = {
     *("multi_head_parameters", "sinusoidal", "shift_matrix", "alibi_bias", "causal_mask", "warmup_schedule"),
     *("lora_parameters", "order_properties", "count_pairs", "merge_pair", "train_bpe", "bpe_encode", "bpe_decode"),
     *("wordpiece_encode", "eliza", "receptive_field", "ctc_collapse", "decoder_parameters", "chat_ids"),
-    *("next_sentence_pairs", "span_corrupt"),
+    *("next_sentence_pairs", "span_corrupt", "step_time", "window_mask", "wilson_interval"),
+    *("extract_answer", "majority_vote", "pass_at_k", "control_labels"),
 }
 """Exercises whose reference is given none, so that it makes what it makes on the default device."""
 NOT_ON_META = {
     *("transition_matrix", "perplexity", "clip_grad_norm", "ElmanClassifier", "GatedClassifier", "AttentionSeq2Seq"),
     *("alignment_error_rate", "padding_mask", "masked_cross_entropy", "architecture_masks", "label_smoothing_loss"),
+    *("accept_draft", "calibration_error", "choose_by_likelihood", "control_labels", "rollout"),
     *("bits_per_byte", "fit_ar", "stretch", "insert_patches", "pretraining_loss"),
     *("sample_text", "generate", "scheduled_inputs", "mlm_corrupt", "negative_samples"),  # with a generator
     *(

@@ -11,7 +11,6 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from course.exercise.prediction import LETTERS
 from course.grading.course_files.cells import grade_id, is_test
 from course.grading.execution.cell_end import KernelFault
 from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
@@ -75,6 +74,8 @@ def _seed(student: str, assignment: str) -> int:
 def _output(exercise: str, question: Question) -> NotebookNode:
     asked = as_asked(question, f"Can you explain your code? A question about your `{exercise}`.", "", _forget, "")
     right, *others = sorted(range(len(question.choices)), key=lambda place: place != question.key)
+    from course.exercise.prediction import LETTERS  # imported here, because its folder loads torch
+
     rows = [f"{LETTERS[place]}: {sentence(question.choices[place].reason)}" for place in others]
     answer = (
         f'<details style="{FOLDED}"><summary style="{OPENED}">Answer</summary>'

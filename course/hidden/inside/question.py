@@ -63,7 +63,7 @@ OTHERS = (
             "Gives both intervals, or how wide they are, and says what follows.",
             "Says of which model the confidence is shown to be too high.",
             "Wants both models on the same questions, and enough of them.",
-            "Decides, and says why.",
+            "Decides and says why.",
         ),
         hints=(
             "Compute `wilson_interval(9, 10)` and `wilson_interval(870, 1000)`. Do they overlap?",

@@ -316,7 +316,7 @@ def test_grades_are_those_of_the_gradebook(graded_class, tmp_path):
         gradebook.add_student("gus")
         gradebook.db.commit()
     pupils = {pupil.id: pupil.grades for pupil in read_grades(url, [TOPIC]).pupils}
-    assert pupils["ada"] == {NAME: Grade(7.0 + 1.5 + 0.5 - 1.0)}
+    assert pupils["ada"] == {NAME: Grade(7.0 + 1.5 + 0.5 - 1.0, late=1.0)}
     assert pupils["bea"][NAME].waiting == 1
     assert pupils["gus"] == pupils["fay"] == {}, "fay handed in what cannot be read"
 
