@@ -32,7 +32,7 @@ CASES = [
     ),
     (
         "tokens_there",
-        {"place": 1, "probabilities": torch.tensor([0.5, 0.5])},
+        {"place": 1, "probabilities": torch.tensor([0.5, 0.5]), "draws": 50},
         {"out": (torch.arange(100).view(50, 2) // 2 % 2, torch.ones(50, 2) > 0, torch.zeros(50, 2))},
         {"out": (torch.zeros(50, 2).long(), torch.ones(50, 2) > 0, torch.zeros(50, 2))},
     ),

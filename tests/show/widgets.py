@@ -138,10 +138,10 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "15 sampler": _next_tokens,
     "16 guesser": _hidden_words,
     "17 watch_the_state": _copier,
-    "21 groups": _tries,
     "18 explorer": lambda: show.assistant.explorer(assistant.best_policy, -advice.rewards()),
     "19 guesses": _drafts,
     "20 explorer": _play,
+    "21 groups": _tries,
 }
 
 

@@ -56,8 +56,12 @@ def _first_own(outputs: Outputs, place: int, probabilities: Tensor, of: str = "o
 
 
 @law_with(_first_own)
-def tokens_there(outputs: Outputs, place: int, probabilities: Tensor, of: str = "out", because: str = "") -> str:
-    """Require the ids (B, L) at one place to follow `probabilities` (V,)."""
+def tokens_there(
+    outputs: Outputs, place: int, probabilities: Tensor, draws: int, of: str = "out", because: str = ""
+) -> str:
+    """Require the ids (draws, L) at one place to follow `probabilities` (V,)."""
+    if len(_parts(outputs, of)[0]) != draws:
+        return because or f"expected {draws} rows, one for each prompt"
     return unlike(outputs, lambda given: _first_own(given, place, probabilities, of), probabilities, because)
 
 

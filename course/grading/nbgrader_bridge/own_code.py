@@ -16,7 +16,6 @@ from course.grading.execution.cell_end import KernelFault
 from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 from course.grading.nbgrader_bridge.course_of import course_of
 from course.judge.report import sentence
-from course.notebook.choices import as_asked
 from course.problem import Problem
 
 if TYPE_CHECKING:
@@ -72,10 +71,12 @@ def _seed(student: str, assignment: str) -> int:
 
 
 def _output(exercise: str, question: Question) -> NotebookNode:
+    # Imported here, because they load torch.
+    from course.exercise.prediction import LETTERS
+    from course.notebook.choices import as_asked
+
     asked = as_asked(question, f"Can you explain your code? A question about your `{exercise}`.", "", _forget, "")
     right, *others = sorted(range(len(question.choices)), key=lambda place: place != question.key)
-    from course.exercise.prediction import LETTERS  # imported here, because its folder loads torch
-
     rows = [f"{LETTERS[place]}: {sentence(question.choices[place].reason)}" for place in others]
     answer = (
         f'<details style="{FOLDED}"><summary style="{OPENED}">Answer</summary>'

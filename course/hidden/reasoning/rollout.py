@@ -63,7 +63,11 @@ def rollout(rng):
         yield case.laws_only().law("written_by", scores=scores, prompts=ids, end=END, temperature=(how or [1.0])[0])
         case, _ = written(f"the share of each token, {title}", ROWS, 2, 1, p.log()[None], *how)
         shares = p ** (1 / (how or [1.0])[0])
-        yield case.laws_only().law("tokens_there", place=2, probabilities=shares / shares.sum()).counts_with(SOFT)
+        yield (
+            case.laws_only()
+            .law("tokens_there", place=2, probabilities=shares / shares.sum(), draws=ROWS)
+            .counts_with(SOFT)
+        )
 
 
 def _roll(model, prompts, n, end, generator, temperature=1.0, *, told=None, drawn=None, begun=False, all_end=False,
