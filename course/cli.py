@@ -594,7 +594,7 @@ def _parser() -> argparse.ArgumentParser:
 def _starting(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_presets(command)
-    command.add_argument("--project", action="store_true", help="add a project that you grade by hand, project")
+    command.add_argument("--project", action="store_true", help="add a capstone that you grade by hand, project")
     may = "what AI assistants may do for students (default: tutor, which helps and writes no answers)"
     command.add_argument("--assistants", choices=SETTINGS["assistants"], default="tutor", help=may)
 

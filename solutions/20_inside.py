@@ -384,7 +384,7 @@ def control_labels(
     """words and labels (N,) -> a random label for each word type, at its tokens (N,)."""
     ### BEGIN SOLUTION
     types, of_type = words.unique(return_inverse=True)
-    drawn = torch.randint(len(labels), (len(types),), generator=generator)
+    drawn = torch.randint(len(labels), (len(types),), generator=generator, device=generator.device)
     return labels[drawn][of_type]
     ### END SOLUTION
 

@@ -92,7 +92,7 @@ def patch(model: nn.Module, module: nn.Module, ids: Tensor, value: Tensor, where
 def control_labels(words: Tensor, labels: Tensor, generator: torch.Generator) -> Tensor:
     """Give each word type a random label, drawn from the labels of all tokens: words and labels (N,) -> (N,)."""
     types, of_type = words.unique(return_inverse=True)
-    drawn = torch.randint(len(labels), (len(types),), generator=generator)
+    drawn = torch.randint(len(labels), (len(types),), generator=generator, device=generator.device)
     return labels[drawn][of_type]
 
 

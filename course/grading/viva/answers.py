@@ -80,7 +80,7 @@ def _whose(number: str, by_student: dict[str, list[str]], this_round: Round) -> 
     owner = next((student for student, own in by_student.items() if number in own), "")
     if owner:
         return f"belongs to {owner}"
-    found = re.match(rf"{this_round.topic.number:02}-(\d+)-", number)
+    found = re.match(rf"{this_round.topic.names[-1]}-(\d+)-", number)
     if found and (seed := int(found[1])) != this_round.seed:
         option = "without --seed" if seed == FIRST_SEED else f"with --seed {seed}"
         return f"is of another round, whose answers you mark {option}"

@@ -35,13 +35,13 @@ class Round:
     @property
     def folder(self) -> Path:
         """Return the folder of the round."""
-        first = self.root / "viva" / f"{self.topic.number:02}"
+        first = self.root / "viva" / f"{self.topic.names[-1]}"
         return first if self.seed == FIRST_SEED else first / f"seed-{self.seed}"
 
     @property
     def before_number(self) -> str:
         """Return the beginning of its sheets' numbers."""
-        return f"{self.topic.number:02}-{self.seed}-"
+        return f"{self.topic.names[-1]}-{self.seed}-"
 
     def sheets(self) -> list[Sheet]:
         """Return all sheets that were made, oldest first. A student has several if the code has changed since.
