@@ -352,12 +352,18 @@ check("RollingCache", RollingCache)
 # %%
 q, k, v = torch.randn(3, 1, 2, 11, 4, generator=torch.Generator().manual_seed(0)).double()
 whole = F.scaled_dot_product_attention(q, k, v, attn_mask=window_mask(11, 3))
-cache, pieces = RollingCache(3), []
-for places in torch.arange(11).split([4, 1, 5, 1]):
+cache = RollingCache(3)
+
+
+def attended(places):
+    """What the queries at these places get out of the cache."""
     keys, values, at = cache.update(k[:, :, places], v[:, :, places])
     behind = places[:, None] - at  # how far each key lies behind each query
     seen = (behind >= 0) & (behind < 3)
-    pieces.append(F.scaled_dot_product_attention(q[:, :, places], keys, values, attn_mask=seen))
+    return F.scaled_dot_product_attention(q[:, :, places], keys, values, attn_mask=seen)
+
+
+pieces = [attended(places) for places in torch.arange(11).split([4, 1, 5, 1])]
 print(f"largest difference {(torch.cat(pieces, 2) - whole).abs().max().item():.0e}")
 
 # %% [markdown]
@@ -575,10 +581,16 @@ check("accept_draft", accept_draft)
 # %%
 p = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
 q = torch.tensor([[0.2, 0.5, 0.3], [0.5, 0.25, 0.25]])
-generator, first = torch.Generator().manual_seed(0), []
-for _ in range(4000):
+generator = torch.Generator().manual_seed(0)
+
+
+def first_token():
+    """The first token of one draft that is checked."""
     guesses = torch.multinomial(q, 1, generator=generator).squeeze(1)
-    first.append(accept_draft(p, q, guesses, torch.rand(3, generator=generator))[0].item())
+    return accept_draft(p, q, guesses, torch.rand(3, generator=generator))[0].item()
+
+
+first = [first_token() for _ in range(4000)]
 print("the first token came", [round(first.count(token) / 4000, 3) for token in range(3)])
 
 # %% [markdown]

@@ -522,9 +522,8 @@ for verify in (strict, careless, digit_occurs):
 # %%
 LINE = exam[0]
 answers = {0: tries(pupil, [LINE], 8)[0], 60: tries(graduate, [LINE], 8)[0]}
-show.reasoning.groups(
-    LINE, answers, {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
-)
+verifiers = {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
+show.reasoning.groups(LINE, answers, verifiers)
 
 # %% [markdown]
 # ## Where did it go wrong?

@@ -300,14 +300,11 @@ def test_an_own_test_of_an_exercise_has_no_demonstration_run(topic, tmp_path):
     nb = build(ORIGINAL, source_path(ROOT, topic), topic)
     nbformat.write(nb, tmp_path / "nb.ipynb")
     given = plain_sources(tmp_path / "nb.ipynb", 0)
-    before, left = set(skippable(nb, given)), []
+    name = next(item.name for item in topic.items if item.kind == "exercise")
     marks = {"nbgrader": {"grade_id": "mine", "grade": True, "locked": True}}
-    for item in topic.items:
-        if item.kind == "exercise":
-            nb.cells.append(new_code_cell(f"assert callable({item.name})", metadata=marks))
-            left.append(len(skippable(nb, given, {len(nb.cells) - 1})))
-            nb.cells.pop()
-    assert max(left) >= 0.8 * len(before)
+    before = set(skippable(nb, given))
+    nb.cells.append(new_code_cell(f"assert callable({name})", metadata=marks))
+    assert len(skippable(nb, given, {len(nb.cells) - 1})) >= 0.8 * len(before)
 
 
 @pytest.mark.parametrize("topic", OURS, ids=lambda topic: topic.folder)
