@@ -520,7 +520,12 @@ for verify in (strict, careless, digit_occurs):
 # The widget has one question and eight answers, from the pupil at round 0 or from your graduate at round 60. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
 
 # %%
-LINE = exam[0]
+def right_of_eight(line):
+    """How many of the pupil's eight answers are right."""
+    return sum(strict(line, text) for text in tries(pupil, [line], 8)[0])
+
+
+LINE = next(line for line in exam if 2 <= right_of_eight(line) <= 6)
 answers = {0: tries(pupil, [LINE], 8)[0], 60: tries(graduate, [LINE], 8)[0]}
 verifiers = {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
 show.reasoning.groups(LINE, answers, verifiers)

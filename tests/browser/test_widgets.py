@@ -88,16 +88,12 @@ def _press(control: Locator) -> None:
         control.press(keys[1])
 
 
-UNRECORDED = {"19 guesses", "20 explorer", "21 groups"}
-"""Widgets whose words nobody has recorded yet in aloud.txt."""
-
-
 def test_what_each_control_says_aloud(names: tuple[str, ...], notebook: NotebookPage) -> None:
-    assert list(SAYS) == [name for name in WIDGETS if name not in UNRECORDED]
+    assert list(SAYS) == list(WIDGETS)
     for name, output in _outputs(notebook, names).items():
         output.scroll_into_view_if_needed()
         expect(output.locator("img, .course-text").first).to_be_attached(timeout=20 * SECONDS)
-        assert name in UNRECORDED or list(_said(output)) == SAYS[name], name
+        assert list(_said(output)) == SAYS[name], name
 
 
 def _said(output: Locator) -> Iterator[str]:
