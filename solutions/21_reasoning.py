@@ -519,6 +519,7 @@ for verify in (strict, careless, digit_occurs):
 #
 # The widget has one question and eight answers, from the pupil at round 0 or from your graduate at round 60. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
 
+
 # %%
 def right_of_eight(line):
     """How many of the pupil's eight answers are right."""
