@@ -1,8 +1,8 @@
 """Run the tests of what changed since the last commit, or in it where nothing did since, by folder: `make quick`.
 
 A change in `course/judge` runs `tests/judge`, one in `course/grading/export` runs `tests/grading/export`, and one in
-the hidden tests or the reference of a topic runs what `tests/hidden` asks of that topic's exercises. `make test` has
-the last word.
+the hidden tests or the reference of a topic runs what `tests/hidden` asks of that topic's exercises. A notebook whose
+source has changed is executed whole. `make test` has the last word.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from course.syllabus import OURS
 ROOT = Path(__file__).parents[1]
 HIDDEN = [f"tests/hidden/test_{name}.py" for name in ("matrix", "edges", "forbidden", "names", "standing_alone")]
 """What is asked of each exercise, and takes seconds."""
+
+SCORE = "tests/grading/test_notebooks_score.py::test_the_solved_notebook_earns_everything"
+"""What executes a solved notebook; for most topics it is a slow test."""
 
 
 def changed_files(base: str) -> list[str]:
@@ -56,10 +59,12 @@ def main() -> int:
     files = changed_files("HEAD") or changed_files("HEAD~1")
     paths = sorted({path for file in files for path in tests_of(file) if (ROOT / path).exists()})
     names = sorted({name for file in files for name in exercises_of(file)})
+    notebooks = [f"{SCORE}[{path.stem}]" for path in map(PurePosixPath, files) if path.parts[0] == "solutions"]
     runs = [["ruff", "check", "--quiet", "."]]
     pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadscope"]
     runs += [[*pytest, *paths]] if paths else []
     runs += [[*pytest, *HIDDEN, "-k", " or ".join(f"[{name}" for name in names)]] if names else []
+    runs += [[*pytest, "-m", "", *notebooks]] if notebooks else []
     if len(runs) == 1:
         print("Nothing changed that has tests of its own. `make test` runs all of them.")
     return max(subprocess.run([sys.executable, "-m", *words], cwd=ROOT).returncode for words in runs)

@@ -36,12 +36,9 @@ def task_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **t
     return Task(topic.folder, notebook_bytes(nb), seed=2718, limits=own_limits(ORIGINAL, nb, Limits(seconds)), **task)
 
 
-@cache
-def solved(topic: Topic) -> Outcome:
-    """Return what came of executing the topic's solved notebook, and write the executed copy."""
-    engine = fingerprint(frozenset({topic}))
-    nb = with_frames(build(ORIGINAL, source_path(ROOT, topic), topic))
-    task = task_of(topic, nb, policy="retrain", engine=engine)
+def trained(topic: Topic, nb: nbformat.NotebookNode, **about: Any) -> Outcome:
+    """Return what comes of executing `nb` with its trainings, from the cache where nothing has changed."""
+    task = task_of(topic, nb, policy="retrain", engine=fingerprint(frozenset({topic})), **about)
     kept = Store(cache_folder() / "solved")
     outcome = kept.get(task)
     if outcome is None:
@@ -49,6 +46,13 @@ def solved(topic: Topic) -> Outcome:
         if all(verdict.score == verdict.points for verdict in outcome.verdicts):  # else it is tried again
             kept.put(task, outcome.to_bytes())
             kept.prune(days=30)
+    return outcome
+
+
+@cache
+def solved(topic: Topic) -> Outcome:
+    """Return what came of executing the topic's solved notebook, and write the executed copy."""
+    outcome = trained(topic, with_frames(build(ORIGINAL, source_path(ROOT, topic), topic)))
     if not outcome.fault:
         executed = nbformat.reads(outcome.notebook.decode(), as_version=4)
         executed.metadata[SOURCE] = digest(source_path(ROOT, topic).read_text("utf-8"))
