@@ -97,12 +97,6 @@ class KeepsAWholeWindow(_Cache):
         return self.window
 
 
-@RollingCache.misconception("How many old keys does a new token need for a window of 3? Compare it with what you keep.")
-class RollsOneStepEarly(_Cache):
-    def keeps(self):
-        return max(self.window - 2, 0)
-
-
 @RollingCache.misconception(
     "Feed a prompt of five with a window of 3. Its second token sees the first one. Does your result still have it?"
 )
@@ -123,23 +117,3 @@ class MinusNought(_Cache):
 class KeepsAView(_Cache):
     def cut(self, x):
         return x[:, :, max(x.shape[2] - self.keeps(), 0) :]
-
-
-@RollingCache.misconception("What you returned belongs to the caller. Print it again after the next update.")
-class WritesOverWhatItReturned(reference.RollingCache):
-    def update(self, k, v):
-        S, new = self.window - 1, k.shape[2]
-        before = self.read
-        if new > 1 or self.kept is None or before < S or not S:
-            made = super().update(k, v)
-            self.ring = None
-            return made
-        if getattr(self, "ring", None) is None:
-            self.ring = [torch.cat([old, fresh], 2) for old, fresh in zip(self.kept, (k, v))]
-        else:
-            for ring, fresh in zip(self.ring, (k, v)):
-                ring[:, :, :-1] = ring[:, :, 1:].clone()
-                ring[:, :, -1:] = fresh
-        self.read += 1
-        self.kept = self.ring[0][:, :, 1:].clone(), self.ring[1][:, :, 1:].clone()
-        return (*self.ring, torch.arange(self.read - S - 1, self.read))
