@@ -61,40 +61,34 @@ def RollingCache(rng):
 
 
 class _Cache(reference.RollingCache):
-    """A cache that keeps `keeps()` tokens and says `places(...)`."""
-
-    def keeps(self):
-        return self.window - 1
+    """A cache that keeps its last tokens by `cut`."""
 
     def cut(self, x):
-        return x[:, :, max(x.shape[2] - self.keeps(), 0) :].clone()
+        return x[:, :, max(x.shape[2] - (self.window - 1), 0) :].clone()
 
     def update(self, k, v):
-        new, before = k.shape[2], self.read
-        self.read += new
+        self.read += k.shape[2]
         if self.kept is not None:
             k, v = torch.cat([self.kept[0], k], 2), torch.cat([self.kept[1], v], 2)
         self.kept = self.cut(k), self.cut(v)
-        return k, v, self.places(k.shape[2], before, new)
-
-    def places(self, S, before, new):
-        return torch.arange(before + new - S, before + new)
+        return k, v, torch.arange(self.read - k.shape[2], self.read)
 
 
 @RollingCache.misconception(
     "Positions are counted from the beginning of the text. Which one has the newest token after a hundred?"
 )
-class PositionsOfTheCache(_Cache):
-    def places(self, S, before, new):
-        return torch.arange(S)
+class PositionsOfTheCache(reference.RollingCache):
+    def update(self, k, v):
+        k, v, positions = super().update(k, v)
+        return k, v, torch.arange(len(positions))
 
 
 @RollingCache.misconception(
     "The window counts the query's own key, too. How many old keys may a single new token see with a window of 3?"
 )
 class KeepsAWholeWindow(_Cache):
-    def keeps(self):
-        return self.window
+    def cut(self, x):
+        return x[:, :, -self.window :].clone()
 
 
 @RollingCache.misconception(
@@ -116,4 +110,4 @@ class MinusNought(_Cache):
 )
 class KeepsAView(_Cache):
     def cut(self, x):
-        return x[:, :, max(x.shape[2] - self.keeps(), 0) :]
+        return x[:, :, max(x.shape[2] - (self.window - 1), 0) :]

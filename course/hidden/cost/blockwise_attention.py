@@ -60,7 +60,9 @@ def blockwise_attention(rng):
     yield call("float32", *inputs(2, 3, 5, 7, 11, 2, dtype=torch.float32), 4, public=True)
     turned = map(noncontiguous, inputs(2, 3, 5, 7, 2, 4))
     yield call("memory that is not contiguous", *turned, 3, public=True)
-    yield call("a block of no key", *inputs(1, 2, 3, 5, 2, 7), 0, raises="ValueError", weight=0.5, public=True)
+    for block in (0, -2):
+        title = f"a block of {block} keys"
+        yield call(title, *inputs(1, 2, 3, 5, 2, 7), block, raises="ValueError", weight=0.25, public=True)
     for kind, T, S, d, causal in (("all keys", 96, 1536, 2, False), ("causal", 384, 384, 8, True)):
         title, largest = f"no table of scores, {kind}", 4 * T * BLOCK
         case = call(title, *inputs(1, 1, T, S, d, d), BLOCK, causal, grad=False, public=True, weight=3.0)
