@@ -105,7 +105,7 @@ print(f"mean {(out / total).item():.2f}, exp(m + log l) = {(m + total.log()).exp
 #
 # With `causal=True`, the last query stands at the last key, because new tokens stand at the end of a text. So query $t$ sees the keys up to $t + S - T$. FlashAttention does so since version 2.1. Its older versions and PyTorch's `is_causal` begin in the upper left corner instead. A query that sees nothing, which happens for $T > S$, gets zeros and $-\infty$, and gradients of 0.
 #
-# Scores of $-90{,}000$ are scores, so no finite number can stand for $-\infty$. A `block` below 1 is a `ValueError`. The judge counts what you make for $T = S = 384$ and blocks of 16, without a graph. No tensor may have more than $4 \cdot T \cdot 16$ numbers, and a mask counts as well. All that exists at the same time must stay below a third of the table. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
+# Scores of $-90{,}000$ are scores, so no finite number can stand for $-\infty$. A `block` below 1 is a `ValueError`. The judge counts what you make, once for $T = S = 384$ and once for 96 queries of 1,536 keys, with blocks of 16 and without a graph. No tensor may have more than $4 \cdot T \cdot 16$ numbers, and a mask counts as well. All that exists at the same time must stay below a third of the table. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
 
 
 # %% solution="blockwise_attention"
@@ -172,7 +172,7 @@ for T in (512, 1024, 2048):
 # %% [markdown]
 # Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. With blocks left out that no query sees, 4,096 tokens took 47 ms.
 #
-# So much for reading. What happens in training?
+# That was reading. What happens in training?
 
 # %%
 predict("memory_of_blocks_in_training")
@@ -190,8 +190,10 @@ def kept_for_the_backward_pass(function, *args):
 
     leaves = [x.clone().requires_grad_() if torch.is_tensor(x) else x for x in args]
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        result = function(*leaves)  # noqa: F841  # its graph must live until we have counted
-    return sum(storage.nbytes() for storage in memories.values())
+        result = function(*leaves)
+    kept = sum(storage.nbytes() for storage in memories.values())
+    del result  # its graph had to live until we had counted
+    return kept
 
 
 q, k, v = torch.randn(3, 1, 1, 2048, 32, generator=torch.Generator().manual_seed(0))
@@ -455,7 +457,7 @@ print("SwiGLU", F.silu(gate) * up, " GeGLU", F.gelu(gate) * up)
 #
 # A machine reads numbers from its memory, and it computes with them. Both happen at the same time, so a step takes as long as the slower of the two. S. Williams and others (2009) call this the **roofline**.
 #
-# Take a small model. It has 100 parameters of 2 bytes, 2 layers of width 8, and keys of width 4. Three texts have 4 tokens in the cache, and each gets 2 new ones. The first new token sees 5 keys and the second one 6, which makes 11 pairs.
+# Take a small model. It has 100 parameters of 2 bytes, 2 layers of width 8, and keys of width 4, because pairs of heads share them. Three texts have 4 tokens in the cache, and each gets 2 new ones. The first new token sees 5 keys and the second one 6, which makes 11 pairs.
 #
 # | | counted | in all |
 # |---|---|---|
@@ -468,7 +470,7 @@ print("SwiGLU", F.silu(gate) * up, " GeGLU", F.gelu(gate) * up)
 #
 # ### Exercise: `step_time` (about 20 minutes)
 #
-# `model` is a dict with `parameters`, `layers`, `width`, `kv_width` and `bytes` (of a number). `machine` is a dict with `operations` and `bytes` a second. Each of `batch` texts gets `new` tokens behind `cached` ones. Every new token sees all tokens before it and itself. A weight takes two operations a token, and a pair of a query and a key takes four for each number of the width, two in its score and two in its value.
+# `model` is a dict with `parameters`, `layers`, `width`, `kv_width` (the width of a layer's keys, all heads together) and `bytes` (of a number). `machine` is a dict with `operations` and `bytes` a second. Each of `batch` texts gets `new` tokens behind `cached` ones. Every new token sees all tokens before it and itself. A weight takes two operations a token, and a pair of a query and a key takes four for each number of the width, two in its score and two in its value.
 #
 # Return a dict with `operations`, `bytes`, `seconds` and `bound`, which is `"compute"` or `"memory"`. The weights are read once for all texts, and the cache is read once for each, with the new tokens in it. (We count the whole embedding as read. A step needs only a few rows of it.)
 
