@@ -600,7 +600,7 @@ print("the first token came", [round(first.count(token) / 4000, 3) for token in 
 #
 # The better $q$ agrees with $p$, the more guesses stay. So train a small model on what the large one *says*, and not on texts. At each place the large one gives $V$ probabilities. A text has only one token there. This is **distillation** (G. Hinton and others, 2015). The large model is called the **teacher**, and the small one the **student**.
 #
-# The loss is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$, where both logits are divided by a temperature $T$ before the softmax. For $p = (0.8, 0.2)$ and $q = (\tfrac12, \tfrac12)$ it is $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
+# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. The logarithms of their quotients, weighed by $p$, are $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. This is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$. Both logits may be divided by a temperature $T$ before the softmax. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
 #
 # $$L = T^2 \cdot \text{mean over all positions of } \text{KL}(p_T \,\|\, q_T)$$
 #
@@ -702,7 +702,7 @@ print(known.shape, f"{known.numel() * 2 / 1e6:.0f} MB")
 # %% [markdown]
 # ### Exercise: `cost_task` (about 20 minutes)
 #
-# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
+# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. The budget is 12,000 texts (48,000 on a GPU), which makes `len(batches)` = 1,500 steps. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
 #
 # We took Adam with `betas=(0.9, 0.99)` and a learning rate that rises to 0.03 in the first tenth of the steps and then falls to 0, which `torch.optim.lr_scheduler.OneCycleLR` does. We clipped the gradient's norm at 1. It took half a minute on one busy core. With a rate of 0.001 the loss falls too slowly.
 #
@@ -769,11 +769,11 @@ print(f"bigram table  {share(p, bigrams[unseen]):.3f}")
 print(f"your draft    {share(p, guessed.softmax(-1)):.3f}")
 
 # %% [markdown]
-# When $\alpha$ is the share that stays, a pass with $n$ guesses gives on average
+# How many tokens does a pass give? Say that 0.42 of the guesses stay. With one guess a pass gives $1 + 0.42 = 1.42$ tokens on average. A second guess counts only if the first one stays, so it adds $0.42^2 = 0.18$ to make 1.60. With three and four guesses they are 1.67 and 1.70, and never more than 1.72. When $\alpha$ is the share that stays and all places are alike, $n$ guesses give
 #
 # $$1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$$
 #
-# tokens, if all places are alike. For $\alpha = 0.42$ these are 1.42, 1.60, 1.67 and 1.70 tokens for one to four guesses, and never more than 1.72.
+# tokens a pass.
 #
 # At a lower temperature both models are surer of themselves. What becomes of the share?
 
