@@ -97,7 +97,7 @@ print(f"mean {(out / total).item():.2f}, exp(m + log l) = {(m + total.log()).exp
 #
 # Begin with the block that holds nothing. For each block of keys, compute its scores, make its three numbers, and merge. Divide once, at the end. For 8,192 tokens and blocks of 128 keys, a strip of scores has 1,048,576 numbers, which is a 64th of the table.
 #
-# T. Dao and others (2022) built **FlashAttention** on this. On a graphics card the strips stay in the small, fast memory beside the arithmetic units, and the table never travels to the large, slow one. What they saved was mostly the travelling.
+# T. Dao and others (2022) built **FlashAttention** on this. On a graphics card the strips stay in the small, fast memory beside the arithmetic units, and the table never travels to the large, slow one. They saved mostly the travelling.
 #
 # ### Exercise: `blockwise_attention` (about 25 minutes)
 #
@@ -170,7 +170,7 @@ for T in (512, 1024, 2048):
     print(f"{T:>6} {slow:>11.1f} {fast:>19.1f} {off.item():>20.0e}")
 
 # %% [markdown]
-# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. With blocks left out that no query sees, 4,096 tokens took 47 ms.
+# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. Where we left out the blocks that no query sees, 4,096 tokens took 47 ms.
 #
 # That was reading. What happens in training?
 
@@ -298,7 +298,7 @@ show.cost.reaches({name: reach(mask, 3) for name, mask in masks.items()})
 # %% [markdown]
 # <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
 #
-# To both sides, a global token is a post office. After the first layer it has heard of everybody, and in the second it tells everybody. Two layers are enough for any length.
+# Without the causal rule, two layers are enough for any length. After the first layer the global token has heard of all tokens, and in the second it tells all of them, like a post office.
 #
 # Under a causal mask it is only one more key. The first token sees nothing but itself, so it has nothing to pass on. Language models keep it anyway, for another reason. Attention that finds nothing has to go somewhere, and in trained models much of it goes to the first token (G. Xiao and others, 2023, who call it an attention sink).
 #
@@ -898,7 +898,7 @@ for token in p[0].topk(5).indices.tolist():
 print(f"{kept / 10_000:.3f} of the guesses stayed, and {share(p, q):.3f} should")
 
 # %% [markdown]
-# Ten thousand draws are enough to see an error of a hundredth. The mean surprise of a written text would not be. From one text of 1,200 tokens to the next, it differs by more than a tenth of a nat.
+# Ten thousand draws are enough to see an error of a hundredth. The mean surprise of a written text would not show it. From one text of 1,200 tokens to the next, it differs by more than a tenth of a nat.
 #
 # ## Play
 #
