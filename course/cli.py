@@ -609,14 +609,15 @@ def _starting_alone(command: argparse.ArgumentParser) -> None:
 def _looking_at_oneself(command: argparse.ArgumentParser) -> None:
     where = "folder with your notebooks (default: this one, the one above, or the only one in it)"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
-    chosen = 'choose a path for six weeks, language, vision or efficiency, and remember it ("": choose none)'
+    names = "language, vision, efficiency or large-models"
+    chosen = f'choose a path for six weeks, {names}, and remember it ("": choose none)'
     command.add_argument("--path", metavar="NAME", help=chosen)
     page = "write a page to show instead: what you did, with which results, and when"
     command.add_argument("--page", type=Path, metavar="FILE", help=page)
 
 
 def _with_presets(command: argparse.ArgumentParser) -> None:
-    presets = "volume-one, volume-two, volume-three, language, vision or efficiency"
+    presets = "volume-one, volume-two, volume-three, language, vision, efficiency or large-models"
     help = f"a topic, such as 03_rnn, rnn or 3, or {presets} (default: all)"
     command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
 

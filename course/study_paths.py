@@ -1,4 +1,4 @@
-"""Define three volumes, and three paths through them for a student with six weeks.
+"""Define three volumes, and four paths through them for a student with six weeks.
 
 `course new` takes their names in place of topics. The course map, the list of notebooks and README show them.
 """
@@ -93,6 +93,13 @@ PATHS = (
             ("12_lora", "15_gpt"),
             ("16_bert", "17_linear_time"),
         ),
+    ),
+    StudyPath(
+        "large-models",
+        "Large models",
+        "from tokens to what large models cost, what goes on inside them, and how they learn by reward. It builds on "
+        "volume one",
+        (("13_tokens",), ("15_gpt",), ("18_assistant",), ("19_cost",), ("20_inside",), ("21_reasoning",)),
     ),
 )
 

@@ -97,7 +97,7 @@ print(f"mean {(out / total).item():.2f}, exp(m + log l) = {(m + total.log()).exp
 #
 # Begin with the block that holds nothing. For each block of keys, compute its scores, make its three numbers, and merge. Divide once, at the end. For 8,192 tokens and blocks of 128 keys, a strip of scores has 1,048,576 numbers, which is a 64th of the table.
 #
-# T. Dao and others (2022) built **FlashAttention** on this. On a graphics card the strips stay in the small, fast memory beside the arithmetic units, and the table never travels to the large, slow one. What they saved was mostly the travelling.
+# T. Dao and others (2022) built **FlashAttention** on this. On a graphics card the strips stay in the small, fast memory beside the arithmetic units, and the table never travels to the large, slow one. They saved mostly the travelling.
 #
 # ### Exercise: `blockwise_attention` (about 25 minutes)
 #
@@ -105,7 +105,7 @@ print(f"mean {(out / total).item():.2f}, exp(m + log l) = {(m + total.log()).exp
 #
 # With `causal=True`, the last query stands at the last key, because new tokens stand at the end of a text. So query $t$ sees the keys up to $t + S - T$. FlashAttention does so since version 2.1. Its older versions and PyTorch's `is_causal` begin in the upper left corner instead. A query that sees nothing, which happens for $T > S$, gets zeros and $-\infty$, and gradients of 0.
 #
-# Scores of $-90{,}000$ are scores, so no finite number can stand for $-\infty$. A `block` below 1 is a `ValueError`. The judge counts what you make for $T = S = 384$ and blocks of 16, without a graph. No tensor may have more than $4 \cdot T \cdot 16$ numbers, and a mask counts as well. All that exists at the same time must stay below a third of the table. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
+# Scores of $-90{,}000$ are scores, so no finite number can stand for $-\infty$. A `block` below 1 is a `ValueError`. The judge counts what you make, once for $T = S = 384$ and once for 96 queries of 1,536 keys, with blocks of 16 and without a graph. No tensor may have more than $4 \cdot T \cdot 16$ numbers, and a mask counts as well. All that exists at the same time must stay below a third of the table. Do not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
 
 
 # %% solution="blockwise_attention"
@@ -170,9 +170,9 @@ for T in (512, 1024, 2048):
     print(f"{T:>6} {slow:>11.1f} {fast:>19.1f} {off.item():>20.0e}")
 
 # %% [markdown]
-# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. With blocks left out that no query sees, 4,096 tokens took 47 ms.
+# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. Where we left out the blocks that no query sees, 4,096 tokens took 47 ms.
 #
-# So much for reading. What happens in training?
+# That was reading. What happens in training?
 
 # %%
 predict("memory_of_blocks_in_training")
@@ -190,8 +190,10 @@ def kept_for_the_backward_pass(function, *args):
 
     leaves = [x.clone().requires_grad_() if torch.is_tensor(x) else x for x in args]
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        result = function(*leaves)  # noqa: F841  # its graph must live until we have counted
-    return sum(storage.nbytes() for storage in memories.values())
+        result = function(*leaves)
+    kept = sum(storage.nbytes() for storage in memories.values())
+    del result  # its graph had to live until we had counted
+    return kept
 
 
 q, k, v = torch.randn(3, 1, 1, 2048, 32, generator=torch.Generator().manual_seed(0))
@@ -296,7 +298,7 @@ show.cost.reaches({name: reach(mask, 3) for name, mask in masks.items()})
 # %% [markdown]
 # <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
 #
-# To both sides, a global token is a post office. After the first layer it has heard of everybody, and in the second it tells everybody. Two layers are enough for any length.
+# Without the causal rule, two layers are enough for any length. After the first layer the global token has heard of all tokens, and in the second it tells all of them, like a post office.
 #
 # Under a causal mask it is only one more key. The first token sees nothing but itself, so it has nothing to pass on. Language models keep it anyway, for another reason. Attention that finds nothing has to go somewhere, and in trained models much of it goes to the first token (G. Xiao and others, 2023, who call it an attention sink).
 #
@@ -455,7 +457,7 @@ print("SwiGLU", F.silu(gate) * up, " GeGLU", F.gelu(gate) * up)
 #
 # A machine reads numbers from its memory, and it computes with them. Both happen at the same time, so a step takes as long as the slower of the two. S. Williams and others (2009) call this the **roofline**.
 #
-# Take a small model. It has 100 parameters of 2 bytes, 2 layers of width 8, and keys of width 4. Three texts have 4 tokens in the cache, and each gets 2 new ones. The first new token sees 5 keys and the second one 6, which makes 11 pairs.
+# Take a small model. It has 100 parameters of 2 bytes, 2 layers of width 8, and keys of width 4, because pairs of heads share them. Three texts have 4 tokens in the cache, and each gets 2 new ones. The first new token sees 5 keys and the second one 6, which makes 11 pairs.
 #
 # | | counted | in all |
 # |---|---|---|
@@ -468,7 +470,7 @@ print("SwiGLU", F.silu(gate) * up, " GeGLU", F.gelu(gate) * up)
 #
 # ### Exercise: `step_time` (about 20 minutes)
 #
-# `model` is a dict with `parameters`, `layers`, `width`, `kv_width` and `bytes` (of a number). `machine` is a dict with `operations` and `bytes` a second. Each of `batch` texts gets `new` tokens behind `cached` ones. Every new token sees all tokens before it and itself. A weight takes two operations a token, and a pair of a query and a key takes four for each number of the width, two in its score and two in its value.
+# `model` is a dict with `parameters`, `layers`, `width`, `kv_width` (the width of a layer's keys, all heads together) and `bytes` (of a number). `machine` is a dict with `operations` and `bytes` a second. Each of `batch` texts gets `new` tokens behind `cached` ones. Every new token sees all tokens before it and itself. A weight takes two operations a token, and a pair of a query and a key takes four for each number of the width, two in its score and two in its value.
 #
 # Return a dict with `operations`, `bytes`, `seconds` and `bound`, which is `"compute"` or `"memory"`. The weights are read once for all texts, and the cache is read once for each, with the new tokens in it. (We count the whole embedding as read. A step needs only a few rows of it.)
 
@@ -598,7 +600,7 @@ print("the first token came", [round(first.count(token) / 4000, 3) for token in 
 #
 # The better $q$ agrees with $p$, the more guesses stay. So train a small model on what the large one *says*, and not on texts. At each place the large one gives $V$ probabilities. A text has only one token there. This is **distillation** (G. Hinton and others, 2015). The large model is called the **teacher**, and the small one the **student**.
 #
-# The loss is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$, where both logits are divided by a temperature $T$ before the softmax. For $p = (0.8, 0.2)$ and $q = (\tfrac12, \tfrac12)$ it is $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
+# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. The logarithms of their quotients, weighed by $p$, are $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. This is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$. Both logits may be divided by a temperature $T$ before the softmax. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
 #
 # $$L = T^2 \cdot \text{mean over all positions of } \text{KL}(p_T \,\|\, q_T)$$
 #
@@ -700,7 +702,7 @@ print(known.shape, f"{known.numel() * 2 / 1e6:.0f} MB")
 # %% [markdown]
 # ### Exercise: `cost_task` (about 20 minutes)
 #
-# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
+# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. The budget is 12,000 texts (48,000 on a GPU), which makes `len(batches)` = 1,500 steps. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
 #
 # We took Adam with `betas=(0.9, 0.99)` and a learning rate that rises to 0.03 in the first tenth of the steps and then falls to 0, which `torch.optim.lr_scheduler.OneCycleLR` does. We clipped the gradient's norm at 1. It took half a minute on one busy core. With a rate of 0.001 the loss falls too slowly.
 #
@@ -767,11 +769,11 @@ print(f"bigram table  {share(p, bigrams[unseen]):.3f}")
 print(f"your draft    {share(p, guessed.softmax(-1)):.3f}")
 
 # %% [markdown]
-# When $\alpha$ is the share that stays, a pass with $n$ guesses gives on average
+# How many tokens does a pass give? Say that 0.42 of the guesses stay. With one guess a pass gives $1 + 0.42 = 1.42$ tokens on average. A second guess counts only if the first one stays, so it adds $0.42^2 = 0.18$ to make 1.60. With three and four guesses they are 1.67 and 1.70, and never more than 1.72. When $\alpha$ is the share that stays and all places are alike, $n$ guesses give
 #
 # $$1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$$
 #
-# tokens, if all places are alike. For $\alpha = 0.42$ these are 1.42, 1.60, 1.67 and 1.70 tokens for one to four guesses, and never more than 1.72.
+# tokens a pass.
 #
 # At a lower temperature both models are surer of themselves. What becomes of the share?
 
@@ -896,7 +898,7 @@ for token in p[0].topk(5).indices.tolist():
 print(f"{kept / 10_000:.3f} of the guesses stayed, and {share(p, q):.3f} should")
 
 # %% [markdown]
-# Ten thousand draws are enough to see an error of a hundredth. The mean surprise of a written text would not be. From one text of 1,200 tokens to the next, it differs by more than a tenth of a nat.
+# Ten thousand draws are enough to see an error of a hundredth. The mean surprise of a written text would not show it. From one text of 1,200 tokens to the next, it differs by more than a tenth of a nat.
 #
 # ## Play
 #

@@ -1,6 +1,6 @@
 """Draw the course as a map: topics from top to bottom beside a rail, whose lines lead from each topic to later ones.
 
-In a course with both volumes, each begins with its title. In a course with all of our topics, dots of three colours
+In a course with several volumes, each begins with its title. In a course with all of our topics, dots of four colours
 show the paths for six weeks.
 
 The map is HTML in the page's own colours, and shows the progress in each notebook.
@@ -23,7 +23,7 @@ ROW, LANE, MARGIN = 46, 26, 17
 HEADING = 40
 """Height in pixels of a volume's title."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
-DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6"}
+DOTS = {"language": "#9a63d6", "vision": "#d07a1f", "efficiency": "#0f9aa6", "large-models": "#d0487a"}
 """Colours of the paths' dots by name, readable on white and on black."""
 
 
@@ -168,7 +168,7 @@ def html(
     """
     told = _headline(topics, standings, links, path)
     if path is None and paths_through(topics):
-        told += f" Coloured dots show three paths for six weeks. {_CHOOSE}"
+        told += f" Coloured dots show four paths for six weeks. {_CHOOSE}"
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
         f'<p style="margin:4px 0 10px">{told}</p>{rows_beside_rail(topics, standings, links, path)}</div>'

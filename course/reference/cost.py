@@ -59,8 +59,8 @@ def blockwise_attention(q: Tensor, k: Tensor, v: Tensor, block: int, causal: boo
         raise ValueError(f"a block has one key at least, not {block}")
     T, S = q.shape[2], k.shape[2]
     positions = torch.arange(S - T, S, device=q.device)[:, None]  # of the queries, (T, 1)
-    empty = q.new_full(q.shape[:3], -math.inf), q.new_zeros(q.shape[:3]), q.new_zeros(*q.shape[:3], v.shape[3])
-    read: Block = empty
+    zeros = q.new_zeros(q.shape[:3])
+    read = zeros - math.inf, zeros, q.new_zeros(*q.shape[:3], v.shape[3])
     for begin in range(0, S, block):
         keys = torch.arange(begin, min(begin + block, S), device=q.device)
         scores = q @ k[:, :, begin : begin + block].mT / math.sqrt(q.shape[3])  # (B, h, T, block)
@@ -161,16 +161,9 @@ def step_time(
 ) -> dict[str, float | str]:
     """Say how long one pass over `new` tokens of each of `batch` texts takes at least, behind `cached` ones.
 
-    Args:
-        model: its `parameters`, `layers`, `width`, `kv_width` (of a layer's keys), and `bytes` of a number.
-        machine: the `operations` and the `bytes` that it manages in a second.
-        batch: texts.
-        new: tokens of each text in this pass.
-        cached: tokens of each text before them.
-
-    Returns:
-        `operations`, `bytes`, `seconds`, and the `bound` that holds, "compute" or "memory". Every parameter counts as
-        read, also the rows of the embedding that no token needs.
+    A model has `parameters`, `layers`, `width`, `kv_width` (of a layer's keys) and `bytes` of a number, a machine
+    `operations` and `bytes` a second. Returns `operations`, `bytes`, `seconds`, and the `bound` that holds, "compute"
+    or "memory". Every parameter counts as read, also the rows of the embedding that no token needs.
     """
     pairs = new * cached + new * (new + 1) / 2
     operations = batch * (2 * model["parameters"] * new + 4 * model["layers"] * model["width"] * pairs)
@@ -184,14 +177,9 @@ def step_time(
 def accept_draft(p: Tensor, q: Tensor, draft: Tensor, uniforms: Tensor) -> Tensor:
     """Keep guesses so that each token follows the large model: -> the a kept ones and one more, (a + 1,).
 
-    Guess i stays if u q < p at it. Behind the kept ones comes a token of max(p - q, 0) if one was refused, or else of
-    the last p. The last uniform number chooses it.
-
-    Args:
-        p: the large model's probabilities at n + 1 places, (n + 1, V).
-        q: the probabilities that the guesses were drawn from, (n, V).
-        draft: the guesses, (n,).
-        uniforms: numbers from [0, 1), (n + 1,).
+    p (n + 1, V) are the large model's probabilities, q (n, V) those that the guesses `draft` (n,) were drawn from, and
+    `uniforms` (n + 1,) numbers from [0, 1). Guess i stays if u q < p at it. Behind the kept ones comes a token of
+    max(p - q, 0) if one was refused, or else of the last p. The last uniform number chooses it.
     """
     n = len(draft)
     each = torch.arange(n, device=draft.device)

@@ -37,11 +37,11 @@ def reaches(reached: Mapping[str, Tensor]) -> Figure:
         for axes, (name, seen) in zip(grid[0], reached.items()):
             axes.imshow(seen.float().numpy(), vmin=0.0, vmax=1.0)
             axes.set_title(name, fontsize=8)
-            axes.set_xlabel("input")
+            axes.set_xlabel("input (yellow: heard of)")
             plain_axes(axes)
-            said.append(f"{name}, the last output hears of {int(seen[-1].sum())} of {len(seen)} inputs")
+            said.append(f"In {name!r}, the last output hears of {int(seen[-1].sum())} of {len(seen)} inputs.")
         grid[0][0].set_ylabel("output")
-        return finished(figure, f"Maps of who hears of whom. With {'; with '.join(said)}.")
+        return finished(figure, f"Maps of who hears of whom. {' '.join(said)}")
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def guesses(model: Callable[..., Any], draft: Callable[[Tensor], Tensor], accept
     place = widgets.IntSlider(0, min=0, max=LENGTH - 1, description="look at token", **shown)
     told, said = live.spoken(3), live.spoken(2)
     picture = live.picture("probabilities of both models at one place, and what they share")
-    figure = live.stage((7.2, 3.0), left=0.16, right=0.98, bottom=0.16, top=0.9)
+    figure = live.stage((7.2, 3.0), left=0.16, right=0.96, bottom=0.16, top=0.9)
     made: dict[tuple[int, float], Written] = {}
 
     def redraw(_: Any = None) -> None:
@@ -129,7 +129,7 @@ def _draw(axes: Axes, text: Written, place: int) -> None:
     axes.barh(rows + 0.2, q[likeliest].numpy(), height=0.36, color=ORANGE, label="draft, q")
     axes.set_yticks(rows.tolist(), [_shown(int(token)) for token in likeliest])
     share = float(torch.minimum(p, q).sum())
-    axes.set(title=f"Token {place}: a guess stays with {share:.2f}", xlabel="probability")
+    axes.set(title=f"Token {place}: a guess stays with probability {share:.2f}", xlabel="probability")
     axes.set(xlim=(0, 1.08 * float(torch.maximum(p, q).max())), ylim=(BARS - 0.4, -0.6))
     axes.grid(axis="y", visible=False)
     axes.legend(loc="lower right")

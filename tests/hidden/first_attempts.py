@@ -127,6 +127,24 @@ WRITTEN_FIRST = {
     "GPT": (
         "NoResidualAroundAttention NoResidualAroundTheFeedForward ResidualNormed GateAndUpExchanged NoNormAtTheEnd"
     ),
+    "merge_blocks": "sums_added_as_they_are old_output_not_rescaled output_divided",
+    "blockwise_attention": "a_table_of_all_scores each_block_its_own_softmax upper_left_diagonal empty_rows_are_nan",
+    "window_mask": (
+        "own_key_not_counted half_on_each_side global_tokens_only_look global_tokens_see_the_future true_where_hidden"
+    ),
+    "reach": "residual_forgotten one_layer_only one_layer_too_many",
+    "RollingCache": "PositionsOfTheCache KeepsAWholeWindow CutBeforeThePromptHasReadIt MinusNought KeepsAView",
+    "relative_buckets": "query_minus_key keys_behind_by_their_size no_last_bucket all_buckets_on_each_side",
+    "step_time": "weights_read_for_each_text keys_without_values new_tokens_see_all both_times_added",
+    "accept_draft": "drawn_from_p_after_a_refusal goes_on_behind_a_refusal no_token_behind_all",
+    "distillation_loss": (
+        "divided_by_the_batch_alone cross_entropy_for_the_divergence no_square_of_the_temperature arguments_exchanged "
+        "the_teacher_learns"
+    ),
+    "cost_task": (
+        "never_trained targets_of_the_place_before targets_of_the_place_behind likeliest_token_as_target "
+        "stopped_on_the_way"
+    ),
 }
 """The misconceptions of each exercise that beginners write first, or that their models show."""
 

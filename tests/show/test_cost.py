@@ -12,8 +12,8 @@ from tests.show.widgets import WIDGETS, controls, look, parts
 def test_the_maps_say_how_far_the_last_output_hears():
     reached = {"a window": cost.reach(cost.window_mask(9, 3), 2), "all": torch.ones(9, 9, dtype=torch.bool)}
     figure = show.cost.reaches(reached)
-    assert "a window, the last output hears of 5 of 9 inputs" in figure.get_label()
-    assert "all, the last output hears of 9 of 9 inputs" in figure.get_label()
+    assert "In 'a window', the last output hears of 5 of 9 inputs." in figure.get_label()
+    assert "In 'all', the last output hears of 9 of 9 inputs." in figure.get_label()
 
 
 def test_more_guesses_take_fewer_passes_and_none_takes_one_for_each_token():

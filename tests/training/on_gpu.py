@@ -48,7 +48,9 @@ ORDER = (
     "bert",
     "linear_time",
     "assistant",
+    "cost",
     "inside",
+    "reasoning",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 

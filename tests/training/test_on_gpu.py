@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from course.grading.course_files.cells import notebook_bytes
 from course.grading.execution.task import Outcome
 from course.judge.verdict import Verdict
+from course.syllabus import OURS
 from tests.original import find_topic
 
 from . import on_gpu
@@ -49,3 +50,8 @@ def test_a_row_says_what_broke():
 def test_without_a_gpu_it_says_so(capsys):
     assert on_gpu.main([]) == 1
     assert "There is no GPU here" in capsys.readouterr().out
+
+
+def test_each_topic_that_trains_has_its_turn():
+    trains = {topic.name for topic in OURS if any(item.budget for item in topic.items)}
+    assert trains == {*on_gpu.ORDER} and len(trains) == len(on_gpu.ORDER)

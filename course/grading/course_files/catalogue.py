@@ -46,7 +46,7 @@ def describe(topic: Topic, root: Path, uses: Mapping[str, str] | None = None) ->
 
 
 SIX_WEEKS = """\
-Three paths go through the course in six weeks, with one or two notebooks a week. Plan about eight hours a week,
+Four paths go through the course in six weeks, with one or two notebooks a week. Plan about eight hours a week,
 reading included. {aims} The numbers are those of the notebooks above.
 
 {table}

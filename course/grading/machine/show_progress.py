@@ -61,5 +61,5 @@ def describe(course: Course, home: Path) -> Sequence[str]:
     topics, path = course.topics, path_chosen_in(course.topics, home)
     lines = [course_map.text(topics, {topic.name: standing_of(topic, home) for topic in topics}, path)]
     if path is None and paths_through(topics):
-        lines.append("Three paths go through the course in six weeks. `course progress --path language` chooses one.")
+        lines.append("Four paths go through the course in six weeks. `course progress --path language` chooses one.")
     return lines

@@ -61,46 +61,34 @@ def RollingCache(rng):
 
 
 class _Cache(reference.RollingCache):
-    """A cache that keeps `keeps()` tokens and says `places(...)`."""
-
-    def keeps(self):
-        return self.window - 1
+    """A cache that keeps its last tokens by `cut`."""
 
     def cut(self, x):
-        return x[:, :, max(x.shape[2] - self.keeps(), 0) :].clone()
+        return x[:, :, max(x.shape[2] - (self.window - 1), 0) :].clone()
 
     def update(self, k, v):
-        new, before = k.shape[2], self.read
-        self.read += new
+        self.read += k.shape[2]
         if self.kept is not None:
             k, v = torch.cat([self.kept[0], k], 2), torch.cat([self.kept[1], v], 2)
         self.kept = self.cut(k), self.cut(v)
-        return k, v, self.places(k.shape[2], before, new)
-
-    def places(self, S, before, new):
-        return torch.arange(before + new - S, before + new)
+        return k, v, torch.arange(self.read - k.shape[2], self.read)
 
 
 @RollingCache.misconception(
     "Positions are counted from the beginning of the text. Which one has the newest token after a hundred?"
 )
-class PositionsOfTheCache(_Cache):
-    def places(self, S, before, new):
-        return torch.arange(S)
+class PositionsOfTheCache(reference.RollingCache):
+    def update(self, k, v):
+        k, v, positions = super().update(k, v)
+        return k, v, torch.arange(len(positions))
 
 
 @RollingCache.misconception(
     "The window counts the query's own key, too. How many old keys may a single new token see with a window of 3?"
 )
 class KeepsAWholeWindow(_Cache):
-    def keeps(self):
-        return self.window
-
-
-@RollingCache.misconception("How many old keys does a new token need for a window of 3? Compare it with what you keep.")
-class RollsOneStepEarly(_Cache):
-    def keeps(self):
-        return max(self.window - 2, 0)
+    def cut(self, x):
+        return x[:, :, -self.window :].clone()
 
 
 @RollingCache.misconception(
@@ -122,24 +110,4 @@ class MinusNought(_Cache):
 )
 class KeepsAView(_Cache):
     def cut(self, x):
-        return x[:, :, max(x.shape[2] - self.keeps(), 0) :]
-
-
-@RollingCache.misconception("What you returned belongs to the caller. Print it again after the next update.")
-class WritesOverWhatItReturned(reference.RollingCache):
-    def update(self, k, v):
-        S, new = self.window - 1, k.shape[2]
-        before = self.read
-        if new > 1 or self.kept is None or before < S or not S:
-            made = super().update(k, v)
-            self.ring = None
-            return made
-        if getattr(self, "ring", None) is None:
-            self.ring = [torch.cat([old, fresh], 2) for old, fresh in zip(self.kept, (k, v))]
-        else:
-            for ring, fresh in zip(self.ring, (k, v)):
-                ring[:, :, :-1] = ring[:, :, 1:].clone()
-                ring[:, :, -1:] = fresh
-        self.read += 1
-        self.kept = self.ring[0][:, :, 1:].clone(), self.ring[1][:, :, 1:].clone()
-        return (*self.ring, torch.arange(self.read - S - 1, self.read))
+        return x[:, :, max(x.shape[2] - (self.window - 1), 0) :]

@@ -84,53 +84,41 @@ def accept_draft(rng):
 
 
 def _accepting(
-    ratio=lambda p, q, u: u * q < p,
+    stays=lambda p, q, u: u * q < p,
     rest=lambda p, q: (p - q).clamp(min=0),
-    bonus=lambda p, q: p[-1],
+    behind=lambda p: p[-1],
     goes_on=False,
 ):
-    """An answer that lets guesses stay so, and chooses so behind a refusal and behind none."""
+    """An answer that lets guesses stay so, and chooses so in place of a refused one and behind the last."""
 
     def accept(p, q, draft, uniforms):
         kept = []
+        weights = behind(p)
         for i, x in enumerate(draft.tolist()):
-            if ratio(p[i, x], q[i, x], uniforms[i]):
+            if stays(p[i, x], q[i, x], uniforms[i]):
                 kept.append(x)
             elif not goes_on:
                 weights = rest(p[i], q[i])
                 break
-        else:
-            weights = bonus(p, q)
         if weights is not None:
-            weights = weights if bool(weights.sum() > 0) else p[len(kept)]
-            kept += reference._chosen(weights, uniforms[-1]).tolist()
+            kept += reference._chosen(weights if bool(weights.any()) else p[len(kept)], uniforms[-1]).tolist()
         return torch.tensor(kept, dtype=torch.long)
 
     return accept
 
 
-@accept_draft.misconception(
+accept_draft.mistakes(
     "Draw ten thousand guesses for p = (0.5, 0.3, 0.2) and q = (0.2, 0.5, 0.3), and count the first tokens. Does the "
-    "second one come in 39 of 100?"
+    "second one come in 39 of 100?",
+    drawn_from_p_after_a_refusal=_accepting(rest=lambda p, q: p),
 )
-def drawn_from_p_after_a_refusal(p, q, draft, uniforms):
-    a = 0
-    while a < len(draft) and uniforms[a] * q[a, draft[a]] < p[a, draft[a]]:
-        a += 1
-    up_to = p[a].cumsum(0)
-    token = torch.searchsorted(up_to, (uniforms[-1] * up_to[-1])[None], right=True)
-    return torch.cat([draft[:a], token])
-
-
 accept_draft.mistakes(
     "After a refusal, which tokens have come too seldom: those that p likes more than q, or less?",
     distance_for_positive_part=_accepting(rest=lambda p, q: (p - q).abs()),
-    positive_part_of_the_other=_accepting(rest=lambda p, q: (q - p).clamp(min=0)),
 )
 accept_draft.mistakes(
     "A guess that p likes more than q stays always. How often does yours stay for p = 0.5 and q = 0.2?",
-    ratio_turned_round=_accepting(ratio=lambda p, q, u: u * p < q),
-    stays_with_p_alone=_accepting(ratio=lambda p, q, u: u < p),
+    ratio_turned_round=_accepting(stays=lambda p, q, u: u * p < q),
 )
 accept_draft.mistakes(
     "A guess behind a refused one was made for another text. What may come behind a refusal?",
@@ -138,6 +126,6 @@ accept_draft.mistakes(
 )
 accept_draft.mistakes(
     "All guesses stayed, and p has one row more than q. What is it for?",
-    no_token_behind_all=_accepting(bonus=lambda p, q: None),
-    last_place_again=_accepting(bonus=lambda p, q: p[max(len(p) - 2, 0)]),
+    no_token_behind_all=_accepting(behind=lambda p: None),
+    last_place_again=_accepting(behind=lambda p: p[max(len(p) - 2, 0)]),
 )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 
 from course.exercise import call, exercise, noncontiguous
 from course.reference import cost as reference
 
-LONG, BLOCK = 384, 16
-TABLE = LONG * LONG
-LARGEST, SHARE = 4 * LONG * BLOCK, 1 / 3
-"""Numbers that one tensor may hold, and the share of a table that may exist at once. Right answers need .05 to .25."""
+BLOCK, SHARE = 16, 1 / 3
+"""Keys of a block where memory is counted, and the share of a table that may exist at once: right answers need .25."""
 PLAIN = "keys that the block divides"
 
 
@@ -44,7 +43,7 @@ def blockwise_attention(rng):
         return (q, k, v) if not shift else (torch.ones_like(q), k + shift, v)
 
     yield call(PLAIN, *inputs(2, 3, 5, 6, 7, 4), 3, public=True, weight=2.0)
-    yield call("a shorter block at the end", *inputs(2, 3, 5, 11, 2, 7), 4, weight=2.0)
+    yield call("a shorter block at the end", *inputs(2, 3, 5, 11, 2, 7), 4, public=True, weight=2.0)
     yield call("blocks of one key", *inputs(1, 2, 3, 5, 7, 2), 1)
     yield call("one block, longer than the text", *inputs(3, 1, 2, 7, 5, 3), 11)
     yield call("causal", *inputs(2, 3, 7, 7, 5, 2), 3, True, public=True, weight=2.0)
@@ -61,45 +60,48 @@ def blockwise_attention(rng):
     yield call("float32", *inputs(2, 3, 5, 7, 11, 2, dtype=torch.float32), 4, public=True)
     turned = map(noncontiguous, inputs(2, 3, 5, 7, 2, 4))
     yield call("memory that is not contiguous", *turned, 3, public=True)
-    yield call("a block of no key", *inputs(1, 2, 3, 5, 2, 7), 0, raises="ValueError", weight=0.5, public=True)
-    for causal in (False, True):
-        kind = "causal" if causal else "all keys"
-        title = f"no table of scores, {kind}"
-        case = call(title, *inputs(1, 1, LONG, LONG, 8, 8), BLOCK, causal, grad=False, public=causal, weight=3.0)
-        case = case.counts_memory().laws_only().counts_with(PLAIN)
-        told = f"your largest tensor has more than {LARGEST:,} numbers: is it a table of all scores, or a mask?"
-        yield case.law("at_most", of="largest tensor", value=LARGEST, because=told)
+    for block in (0, -2):
+        title = f"a block of {block} keys"
+        yield call(title, *inputs(1, 2, 3, 5, 2, 7), block, raises="ValueError", weight=0.25, public=True)
+    for kind, T, S, d, causal in (("all keys", 96, 1536, 2, False), ("causal", 384, 384, 8, True)):
+        title, largest = f"no table of scores, {kind}", 4 * T * BLOCK
+        case = call(title, *inputs(1, 1, T, S, d, d), BLOCK, causal, grad=False, public=True, weight=3.0)
+        case = case.counts_memory().laws_only()
+        told = f"your largest tensor has more than {largest:,} numbers: is it a table of all scores, or a mask?"
+        yield case.law("at_most", of="largest tensor", value=largest, because=told).counts_with(PLAIN)
         told = f"{SHARE:.0%} of a table or more exists at once: which blocks do you still need?"
-        yield (
-            case.judged_again(f"little at once, {kind}")
-            .law("at_most", of="numbers at once", value=SHARE * TABLE, because=told)
-            .counts_with(PLAIN)
-        )
+        again = case.judged_again(f"little at once, {kind}")
+        yield again.law("at_most", of="numbers at once", value=SHARE * T * S, because=told).counts_with(PLAIN)
 
 
-def _attending(
-    divided=lambda d: math.sqrt(d),
-    hides=lambda T, S: torch.ones(T, S, dtype=torch.bool).triu(S - T + 1),
-    lowest=-math.inf,
-    mended=True,
-):
-    """Attention with a table, which scales and masks so."""
+def _at_once(hides=lambda T, S: torch.ones(T, S, dtype=torch.bool).triu(S - T + 1), lowest=-math.inf, mended=True):
+    """Attention with a table, which masks so."""
 
     def attention(q, k, v, block, causal=False):
         if block < 1:
             raise ValueError("a block has one key at least")
-        scores = q @ k.mT / divided(q.shape[-1])
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
         if causal:
             scores = scores.masked_fill(hides(q.shape[2], k.shape[2]), lowest)
-        out = scores.softmax(-1)
-        return (out.nan_to_num(0.0) if mended else out) @ v, scores.logsumexp(-1)
+        weights = scores.softmax(-1)
+        return (weights.nan_to_num(0.0) if mended else weights) @ v, scores.logsumexp(-1)
 
     return attention
 
 
+def _strips(q, k, v, block, causal):
+    """The scores and values of one block after the other."""
+    if block < 1:
+        raise ValueError("a block has one key at least")
+    places = torch.arange(k.shape[2] - q.shape[2], k.shape[2])[:, None]
+    for keys in torch.arange(k.shape[2]).split(block):
+        scores = q @ k[:, :, keys].mT / math.sqrt(q.shape[-1])
+        yield scores.masked_fill(keys > places, -math.inf) if causal else scores, v[:, :, keys]
+
+
 blockwise_attention.mistakes(
     "The result is right, and a table of T · S numbers was made. Print the largest shape of your tensors.",
-    a_table_of_all_scores=_attending(),
+    a_table_of_all_scores=_at_once(),
 )
 
 
@@ -107,20 +109,8 @@ blockwise_attention.mistakes(
     "Nothing that you make has more than T · block numbers. How many blocks of scores exist at the end of your loop?"
 )
 def all_blocks_kept(q, k, v, block, causal=False):
-    if block < 1:
-        raise ValueError("a block has one key at least")
-    T, S = q.shape[2], k.shape[2]
-    places = torch.arange(S - T, S)[:, None]
-    kept, result = [], None
-    for begin in range(0, S, block):
-        keys = torch.arange(begin, min(begin + block, S))
-        scores = q @ k[:, :, begin : begin + block].mT / math.sqrt(q.shape[-1])
-        scores = scores.masked_fill(keys > places, -math.inf) if causal else scores
-        kept.append((scores, v[:, :, begin : begin + block]))
-    for scores, values in kept:
-        made = reference._one_block(scores, values)
-        result = made if result is None else reference.merge_blocks(result, made)
-    m, total, out = result
+    strips = list(_strips(q, k, v, block, causal))
+    m, total, out = reduce(reference.merge_blocks, (reference._one_block(*strip) for strip in strips))
     total = total.masked_fill(total == 0, 1.0)
     return out / total[..., None], m + total.log()
 
@@ -129,44 +119,20 @@ def all_blocks_kept(q, k, v, block, causal=False):
     "In the worked example each block by itself has the means 4 and 3.67. Which of them counts more, and why?"
 )
 def each_block_its_own_softmax(q, k, v, block, causal=False):
-    if block < 1:
-        raise ValueError("a block has one key at least")
-    T, S = q.shape[2], k.shape[2]
-    found = []
-    for begin in range(0, S, block):
-        part = slice(begin, begin + block)
-        scores = q @ k[:, :, part].mT / math.sqrt(q.shape[-1])
-        if causal:
-            keys = torch.arange(S)[part]
-            scores = scores.masked_fill(keys > torch.arange(S - T, S)[:, None], -math.inf)
-        found.append((scores.softmax(-1).nan_to_num(0.0) @ v[:, :, part], scores.logsumexp(-1)))
-    outs, totals = (torch.stack(each) for each in zip(*found))
+    strips = [(s.softmax(-1).nan_to_num(0.0) @ some, s.logsumexp(-1)) for s, some in _strips(q, k, v, block, causal)]
+    outs, totals = map(torch.stack, zip(*strips))
     return outs.mean(0), totals.logsumexp(0)
 
 
 blockwise_attention.mistakes(
     "Take T = 1 and S = 5 with `causal`. The only query stands at the last key. How many keys does it see?",
-    upper_left_diagonal=_attending(hides=lambda T, S: torch.ones(T, S, dtype=torch.bool).triu(1)),
-)
-blockwise_attention.mistakes(
-    "Take q and k from torch.randn with d = 400. The variance of the scores should be 1.",
-    not_scaled=_attending(divided=lambda d: 1.0),
+    upper_left_diagonal=_at_once(hides=lambda T, S: torch.ones(T, S, dtype=torch.bool).triu(1)),
 )
 blockwise_attention.mistakes(
     "Take T = 3 and S = 2 with `causal`. The first query sees nothing. Does it give zeros, and -inf beside them?",
-    empty_rows_are_nan=_attending(mended=False),
+    empty_rows_are_nan=_at_once(mended=False),
 )
 blockwise_attention.mistakes(
     "Hide a key, and give all others a score of -90,000. Which of them has the largest weight in your result?",
-    a_finite_score_hides=_attending(lowest=-1e4),
+    a_finite_score_hides=_at_once(lowest=-1e4),
 )
-
-
-@blockwise_attention.misconception("The second result is log Σ exp(score). Is it m, or l, or made of both?")
-def largest_score_for_lse(q, k, v, block, causal=False):
-    out, _ = reference.blockwise_attention(q, k, v, block, causal)
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
-    if causal:
-        T, S = scores.shape[2:]
-        scores = scores.masked_fill(torch.ones(T, S, dtype=torch.bool).triu(S - T + 1), -math.inf)
-    return out, scores.amax(-1)

@@ -60,41 +60,37 @@ def distillation_loss(rng):
         yield call(title, *logits(2, 3), temperature, raises="ValueError", weight=0.25, public=True)
 
 
-def _distilled(student, teacher, temperature=1.0, *, mine=1.0, theirs=1.0, square=2, per=None, turned=False):
-    """The loss with one change: the power of T for each side, the square, what is divided by, which way round."""
-    if temperature <= 0:
-        raise ValueError("a temperature is above 0")
-    log_q = (student / temperature**mine).log_softmax(-1)
-    log_p = (teacher.detach() / temperature**theirs).log_softmax(-1)
-    if turned:
-        log_p, log_q = log_q, log_p.clamp(min=-1e30)
-    p = log_p.exp()
-    loss = torch.where(p > 0, p * (log_p - log_q), 0.0).sum()
-    return temperature**square * loss / (log_p[..., 0].numel() if per is None else per(log_p))
+def _but(square=2, per=lambda p: p[..., 0].numel(), turned=False, entropy=True):
+    """The loss with one change: the square, what is divided by, which way round, and whether p log p is in it."""
 
+    def distilled(student, teacher, temperature=1.0):
+        if temperature <= 0:
+            raise ValueError("a temperature is above 0")
+        log_q, log_p = (student / temperature).log_softmax(-1), (teacher.detach() / temperature).log_softmax(-1)
+        if turned:
+            log_p, log_q = log_q, log_p.clamp(min=-1e30)
+        p = log_p.exp()
+        terms = torch.where(p > 0, p * ((log_p if entropy else 0.0) - log_q), 0.0)
+        return temperature**square * terms.sum() / per(p)
 
-def _but(**change):
-    return lambda student, teacher, temperature=1.0: _distilled(student, teacher, temperature, **change)
+    return distilled
 
 
 distillation_loss.mistakes(
     "Give the vocabulary ten tokens more that nobody ever says. Does your loss shrink?",
-    mean_over_the_vocabulary=_but(per=lambda log_p: log_p.numel()),
+    mean_over_the_vocabulary=_but(per=lambda p: p.numel()),
 )
 distillation_loss.mistakes(
     "Repeat each text, so that it has twice as many positions. Does your loss grow?",
-    divided_by_the_batch_alone=_but(per=lambda log_p: log_p.shape[0] if log_p.dim() > 1 else 1),
-    summed_over_all_positions=_but(per=lambda log_p: 1),
+    divided_by_the_batch_alone=_but(per=lambda p: p.shape[0] if p.dim() > 1 else 1),
 )
 distillation_loss.mistakes(
-    "Both read the same temperature. Let the student be the teacher: is the loss 0 at T = 2?",
-    temperature_of_the_student_alone=_but(theirs=0.0),
-    temperature_of_the_teacher_alone=_but(mine=0.0),
+    "Let the student say what the teacher says. Is your loss 0 there?",
+    cross_entropy_for_the_divergence=_but(entropy=False),
 )
 distillation_loss.mistakes(
     "Print the gradient at T = 1 and at T = 10. It should hardly shrink. What brings it back?",
     no_square_of_the_temperature=_but(square=0),
-    temperature_not_squared=_but(square=1),
 )
 distillation_loss.mistakes(
     "KL is a mean of log p - log q under one of both distributions. In the worked example the other one gives 0.223.",
@@ -109,8 +105,7 @@ def probabilities_for_logarithms(student, teacher, temperature=1.0):
     if temperature <= 0:
         raise ValueError("a temperature is above 0")
     q, p = (student / temperature).softmax(-1), (teacher.detach() / temperature).softmax(-1)
-    found = F.kl_div(q, p, reduction="none").sum(-1)
-    return temperature**2 * found.mean()
+    return temperature**2 * F.kl_div(q, p, reduction="none").sum(-1).mean()
 
 
 @distillation_loss.misconception("Whose parameters should learn? Ask for the gradient at the teacher's logits.")

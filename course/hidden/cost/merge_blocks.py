@@ -10,6 +10,8 @@ from course.exercise import Ref, call, exercise, given, noncontiguous, stand_in
 from course.reference import cost as reference
 
 SECOND = "the second one has the largest score"
+BLOCK, EMPTY = "(tensor([0.]), tensor([2.]), tensor([[8.]]))", "(tensor([-inf]), tensor([0.]), tensor([[0.]]))"
+"""A block, and one that holds nothing, for calls."""
 
 
 def block_of(scores, v):
@@ -29,21 +31,12 @@ def block_of(scores, v):
         "Begin with the new m. Then write the factor of each block, and print both for the worked example.",
     ),
     calls=(
-        ("merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), (tensor([0.]), tensor([3.]), tensor([[4.]])))"),
-        ("merge_blocks((tensor([0.]), tensor([2.]), tensor([[8.]])), (tensor([100.]), tensor([3.]), tensor([[4.]])))"),
-        ("merge_blocks((tensor([-inf]), tensor([0.]), tensor([[0.]])), (tensor([5.]), tensor([2.]), tensor([[6.]])))"),
-        (
-            "merge_blocks((tensor([-inf]), tensor([0.]), tensor([[0.]])), "
-            "(tensor([-inf]), tensor([0.]), tensor([[0.]])))"
-        ),
-        (
-            "merge_blocks((tensor([2.]).log(), tensor([1.]), tensor([[4.]])), "
-            "(tensor([4.]).log(), tensor([1.]), tensor([[8.]])))"
-        ),
-        (
-            "[part.shape for part in merge_blocks((numbers(2, 3), numbers(2, 3), numbers(2, 3, 5)), "
-            "(numbers(2, 3), numbers(2, 3), numbers(2, 3, 5)))]"
-        ),
+        f"merge_blocks({BLOCK}, (tensor([0.]), tensor([3.]), tensor([[4.]])))",
+        f"merge_blocks({BLOCK}, (tensor([100.]), tensor([3.]), tensor([[4.]])))",
+        f"merge_blocks({EMPTY}, (tensor([5.]), tensor([2.]), tensor([[6.]])))",
+        f"merge_blocks({EMPTY}, {EMPTY})",
+        "merge_blocks(*((tensor([n]).log(), tensor([1.]), tensor([[2 * n]])) for n in (2., 4.)))",
+        "[x.shape for x in merge_blocks(*((numbers(2, 3), numbers(2, 3), numbers(2, 3, 5)) for _ in range(2)))]",
     ),
 )
 def merge_blocks(rng):
@@ -90,13 +83,26 @@ def merge_blocks(rng):
     yield learns("gradients beside empty blocks", partly(5), partly(5))
 
 
-def _merged(first, second, *, m=torch.maximum, factors=lambda m1, m2, m: ((m1 - m).exp(), (m2 - m).exp())):
-    """An answer with this maximum and these factors."""
-    (m1, l1, o1), (m2, l2, o2) = first, second
-    top = m(m1, m2)
-    finite = top.masked_fill(top == -math.inf, 0.0)
-    a, b = factors(m1, m2, finite)
-    return top, a * l1 + b * l2, a[..., None] * o1 + b[..., None] * o2
+def _merged(factors):
+    """An answer with these factors of both blocks, by their largest scores and the larger of them."""
+
+    def merged(first, second):
+        (m1, l1, o1), (m2, l2, o2) = first, second
+        m = torch.maximum(m1, m2)
+        a, b = factors(m1, m2, m)
+        return m, a * l1 + b * l2, a[..., None] * o1 + b[..., None] * o2
+
+    return merged
+
+
+merge_blocks.mistakes(
+    "A block with a large score must outweigh one with small scores. Print the factor of each block.",
+    sums_added_as_they_are=_merged(lambda m1, m2, m: (torch.ones_like(m1), torch.ones_like(m2))),
+)
+merge_blocks.mistakes(
+    "Let both blocks hold nothing. What is -inf - -inf, and what should come out?",
+    minus_infinity_less_itself=_merged(lambda m1, m2, m: ((m1 - m).exp(), (m2 - m).exp())),
+)
 
 
 @merge_blocks.misconception("Follow the worked example. Which numbers stand for o = 8 once the largest score is log 4?")
@@ -104,14 +110,6 @@ def old_output_not_rescaled(first, second):
     m, total, _ = reference.merge_blocks(first, second)
     shrunk = (second[0] - m.masked_fill(m == -math.inf, 0.0)).exp()
     return m, total, first[2] + shrunk[..., None] * second[2]
-
-
-merge_blocks.mistakes(
-    "A block with a large score must outweigh one with small scores. Print the factor of each block.",
-    sums_added_as_they_are=lambda first, second: _merged(
-        first, second, factors=lambda m1, m2, m: (torch.ones_like(m1), torch.ones_like(m2))
-    ),
-)
 
 
 @merge_blocks.misconception(
@@ -122,15 +120,6 @@ def output_divided(first, second):
     return m, total, out / total.masked_fill(total == 0, 1.0)[..., None]
 
 
-@merge_blocks.misconception("Let both blocks hold nothing. What is -inf - -inf, and what should come out?")
-def minus_infinity_less_itself(first, second):
-    (m1, l1, o1), (m2, l2, o2) = first, second
-    m = torch.maximum(m1, m2)
-    a, b = (m1 - m).exp(), (m2 - m).exp()
-    return m, a * l1 + b * l2, a[..., None] * o1 + b[..., None] * o2
-
-
 @merge_blocks.misconception("Scores of -90,000 are scores. What becomes of their largest one in your result?")
 def a_finite_lowest_score(first, second):
-    low = (first[0].clamp(min=-1e4), *first[1:]), (second[0].clamp(min=-1e4), *second[1:])
-    return _merged(*low)
+    return reference.merge_blocks((first[0].clamp(min=-1e4), *first[1:]), (second[0].clamp(min=-1e4), *second[1:]))

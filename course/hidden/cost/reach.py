@@ -49,17 +49,9 @@ def reach(rng):
     yield call("each way round", some(17, 0.08).triu(), 3)
 
 
-def _powers(mask, layers):
-    """Numbers of ways, which outgrow every float."""
-    ways = torch.linalg.matrix_power((mask | torch.eye(len(mask), dtype=torch.bool)).float(), layers)
-    return (ways > 0) & ways.isfinite()
-
-
 reach.mistakes(
     "Hide a token from itself. Its own input still reaches its output. By which way?",
-    residual_forgotten=lambda mask, layers: (
-        torch.linalg.matrix_power(mask.double(), layers).nan_to_num(1.0) > 0 if layers else torch.eye(len(mask)).bool()
-    ),
+    residual_forgotten=lambda mask, layers: torch.linalg.matrix_power(mask.double(), layers).nan_to_num(1.0) > 0,
 )
 reach.mistakes(
     "A window of 3 in one layer shows 3 tokens to the last one. How many does it hear of in two layers?",
@@ -75,5 +67,7 @@ reach.mistakes(
 )
 reach.mistakes(
     "Print the largest number in your table for 300 tokens and 60 layers. Is it a number?",
-    ways_overflow=_powers,
+    ways_overflow=lambda mask, layers: (
+        torch.linalg.matrix_power((mask | torch.eye(len(mask), dtype=torch.bool)).float(), layers) > 0
+    ),
 )

@@ -76,10 +76,6 @@ def keys_behind_by_their_size(distance, n_buckets=32, max_distance=128, bidirect
 
 
 relative_buckets.mistakes(
-    "Take keys 12 and 15 before the query. The logarithm gives 9.17 and 9.81. Which buckets are these?",
-    rounded_up=lambda *args, **kwargs: _bucketed(*args, up=True, **kwargs),
-)
-relative_buckets.mistakes(
     "Take a key 500 before the query. How many buckets are there, and which is the last one of its side?",
     no_last_bucket=lambda *args, **kwargs: _bucketed(*args, capped=False, **kwargs),
 )

@@ -9,7 +9,9 @@ SMALL = {"parameters": 100, "layers": 2, "width": 8, "kv_width": 4, "bytes": 2}
 SLOW = {"operations": 1000, "bytes": 100}
 LLAMA = {"parameters": 6_738_415_616, "layers": 32, "width": 4096, "kv_width": 4096, "bytes": 2}
 A100 = {"operations": 312e12, "bytes": 2e12}
-BY_HAND = "the worked example"
+BARE = "{'parameters': 10, 'layers': 0, 'width': 1, 'kv_width': 1, 'bytes': 2}, {'operations': 10, 'bytes': 10}"
+PAIRS = "{'parameters': 0, 'layers': 1, 'width': 1, 'kv_width': 1, 'bytes': 1}, {'operations': 1, 'bytes': 1}"
+"""A model without attention, and one with nothing else, for calls."""
 
 
 @exercise(
@@ -22,32 +24,17 @@ BY_HAND = "the worked example"
         "each pair of a query and a key takes both for its score and for its value, in every layer.",
     ),
     calls=(
-        (
-            "step_time({'parameters': 10, 'layers': 0, 'width': 1, 'kv_width': 1, 'bytes': 2}, "
-            "{'operations': 10, 'bytes': 10}, 1, 1)"
-        ),
-        (
-            "step_time({'parameters': 10, 'layers': 0, 'width': 1, 'kv_width': 1, 'bytes': 2}, "
-            "{'operations': 10, 'bytes': 10}, 5, 1)"
-        ),
-        (
-            "step_time({'parameters': 0, 'layers': 1, 'width': 1, 'kv_width': 1, 'bytes': 1}, "
-            "{'operations': 1, 'bytes': 1}, 1, 3)"
-        ),
-        (
-            "step_time({'parameters': 0, 'layers': 1, 'width': 1, 'kv_width': 1, 'bytes': 1}, "
-            "{'operations': 1, 'bytes': 1}, 1, 1, 9)"
-        ),
-        (
-            "step_time({'parameters': 0, 'layers': 1, 'width': 1, 'kv_width': 1, 'bytes': 1}, "
-            "{'operations': 1, 'bytes': 1}, 2, 1, 9)['bytes']"
-        ),
+        f"step_time({BARE}, 1, 1)",
+        f"step_time({BARE}, 5, 1)",
+        f"step_time({PAIRS}, 1, 3)",
+        f"step_time({PAIRS}, 1, 1, 9)",
+        f"step_time({PAIRS}, 2, 1, 9)['bytes']",
     ),
 )
 def step_time(rng):
     """A small model by hand, a large one while it writes and while it reads, and each size by itself."""
-    yield call(BY_HAND, SMALL, SLOW, 3, 2, 4, public=True, weight=2.0)
-    yield call("one token of a large model", LLAMA, A100, 1, 1, public=True)
+    yield call("the worked example", SMALL, SLOW, 3, 2, 4, public=True, weight=2.0)
+    yield call("one token, numbers of 4 bytes", {**LLAMA, "bytes": 4}, A100, 1, 1, public=True)
     yield call("a prompt of a large model", LLAMA, A100, 1, 2048, public=True, weight=2.0)
     yield call("64 texts behind a thousand tokens", LLAMA, A100, 64, 1, cached=1000, weight=2.0)
     yield call("256 texts", LLAMA, A100, 256, 1)
@@ -58,59 +45,38 @@ def step_time(rng):
         yield call(f"{title}, compute", small, {"operations": 2e5, "bytes": 1e9}, *asked, weight=2.0)
 
 
-def _timed(
-    model, machine, batch, new, cached=0, *, each=2, keys=2, of="layers", weights=1, pairs=None, unit=1, worse=max
-):
-    """The roofline with one change."""
-    pairs = new * cached + new * (new + 1) / 2 if pairs is None else pairs(new, cached)
-    operations = batch * (each * model["parameters"] * new + 2 * each * model["layers"] * model["width"] * pairs)
-    cache = batch * keys * (model["layers"] if of else 1) * model["kv_width"] * (cached + new)
-    read = model["bytes"] * ((batch if weights != 1 else 1) * model["parameters"] + cache)
-    compute, memory = operations / machine["operations"] * unit, read / machine["bytes"] * unit
-    bound = "compute" if compute > memory else "memory"
-    return {"operations": operations, "bytes": read, "seconds": worse(compute, memory), "bound": bound}
+def _timed(each=2, keys=2, times=lambda batch: 1, pairs=lambda new, cached: cached + (new + 1) / 2, decides=max):
+    """The roofline with one change. `pairs` says how many keys a new token sees on average."""
 
+    def timed(model, machine, batch, new, cached=0):
+        attention = 2 * each * model["layers"] * model["width"] * new * pairs(new, cached)
+        operations = batch * (each * model["parameters"] * new + attention)
+        cache = batch * keys * model["layers"] * model["kv_width"] * (cached + new)
+        read = model["bytes"] * (times(batch) * model["parameters"] + cache)
+        compute, memory = operations / machine["operations"], read / machine["bytes"]
+        bound = "compute" if compute > memory else "memory"
+        return {"operations": operations, "bytes": read, "seconds": decides(compute, memory), "bound": bound}
 
-def _but(**change):
-    return lambda model, machine, batch, new, cached=0: _timed(model, machine, batch, new, cached, **change)
+    return timed
 
 
 step_time.mistakes(
     "How many bytes are read for 1 text, and how many for 64 without a cache? Who reads the weights again?",
-    weights_read_for_each_text=_but(weights=2),
+    weights_read_for_each_text=_timed(times=lambda batch: batch),
 )
 step_time.mistakes(
     "A cache holds two kinds of vectors for each token. Count the bytes of the worked example: 288 numbers.",
-    keys_without_values=_but(keys=1),
+    keys_without_values=_timed(keys=1),
 )
-step_time.mistakes("Each layer has its own cache. How many layers does yours count?", one_layer_of_cache=_but(of=""))
 step_time.mistakes(
     "A weight is multiplied, and the product is added. How many operations are these?",
-    one_operation_for_two=_but(each=1),
+    one_operation_for_two=_timed(each=1),
 )
 step_time.mistakes(
     "Write down which keys each of two new tokens sees behind four. Are there 11 pairs?",
-    new_tokens_see_all=_but(pairs=lambda new, cached: new * (cached + new)),
-    new_tokens_see_the_cache_alone=_but(pairs=lambda new, cached: new * cached),
+    new_tokens_see_all=_timed(pairs=lambda new, cached: cached + new),
 )
 step_time.mistakes(
-    "A machine reads and computes at the same time. Which of the two times decides?",
-    the_smaller_time=_but(worse=min),
-)
-
-
-@step_time.misconception("Your machine computes while it reads. Does a step take both times, or the longer one?")
-def both_times_added(model, machine, batch, new, cached=0):
-    pairs = new * cached + new * (new + 1) / 2
-    operations = batch * (2 * model["parameters"] * new + 4 * model["layers"] * model["width"] * pairs)
-    cache = batch * 2 * model["layers"] * model["kv_width"] * (cached + new)
-    read = model["bytes"] * (model["parameters"] + cache)
-    compute, memory = operations / machine["operations"], read / machine["bytes"]
-    bound = "compute" if compute > memory else "memory"
-    return {"operations": operations, "bytes": read, "seconds": compute + memory, "bound": bound}
-
-
-step_time.mistakes(
-    "Operations divided by operations a second: which unit comes out?",
-    milliseconds_for_seconds=_but(unit=1000),
+    "Your machine computes while it reads. Does a step take both times, or the longer one?",
+    both_times_added=_timed(decides=lambda compute, memory: compute + memory),
 )

@@ -72,7 +72,6 @@ window_mask.mistakes(
 window_mask.mistakes(
     "Look at row 0 and at column 0 with one global token, not causal. Both should be full.",
     global_tokens_only_look=_seen(everyone=lambda g: g[:, None].expand(-1, len(g))),
-    global_tokens_are_only_seen=_seen(everyone=lambda g: g.expand(len(g), -1)),
 )
 
 

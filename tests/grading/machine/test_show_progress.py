@@ -49,7 +49,7 @@ def test_it_says_what_progress_says_in_the_notebooks_folder(
     said = capsys.readouterr().out
     assert "18.25 of 19 points" in said and "Begin with 1 Markov n-grams." in said
     monkeypatch.chdir(home / where)
-    assert printed(capsys) == f"{said}Three paths go through the course in six weeks. {HOW}\n"
+    assert printed(capsys) == f"{said}Four paths go through the course in six weeks. {HOW}\n"
 
 
 HOW = "`course progress --path language` chooses one."
