@@ -72,7 +72,7 @@ def _looks(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def names_set(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement sets: by assignment, by a key or slice, or by a method such as `append`."""
+    """Return the names that a statement sets, each once: by assignment, a key or slice, or a method like `append`."""
     if isinstance(statement, ast.Assign):
         targets = [one for target in statement.targets for one in getattr(target, "elts", [target])]
     elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
@@ -82,7 +82,7 @@ def names_set(statement: ast.stmt) -> list[str]:
     else:
         return []
     targets = [target.value if isinstance(target, ast.Subscript) else target for target in targets]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    return list(dict.fromkeys(target.id for target in targets if isinstance(target, ast.Name)))
 
 
 def _look(line: int, name: str, value: ast.expr) -> ast.stmt:
