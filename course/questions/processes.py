@@ -17,8 +17,10 @@ from .executing import Ran, Run, execute, prepare_process
 from .outcomes import Value
 from .subject import Unaskable
 
-SECONDS = 3.0 if sys.platform == "linux" else 60.0
-"""Seconds of processor time for all questions about one answer. Where children are not forked, the clock counts."""
+SECONDS = 6.0 if sys.platform == "linux" else 60.0
+"""Seconds of processor time for all questions about one answer. Where children are not forked, the clock counts.
+
+The heaviest answer takes 2 on an idle machine, and 4 on a crowded one, whose processors are slower."""
 
 WALL = 5 if sys.platform == "linux" else 1
 """Seconds on the clock for each of those. A crowded machine needs them, and code that sleeps is ended after them."""
@@ -36,11 +38,11 @@ class Apart:
     """A runner that executes runs in child processes, for `seconds` of processor time altogether.
 
     A child is forked on Linux. Elsewhere a fork is not safe beside torch, so a fresh process takes some seconds.
-    A child that computes for `silence` seconds without a result, by default a third of them, is ended.
+    A child that computes for `silence` seconds without a result, by default a sixth of them, is ended.
     """
 
     def __init__(self, seconds: float = SECONDS, silence: float | None = None) -> None:
-        self._left, self._silence = seconds, silence or seconds / 3
+        self._left, self._silence = seconds, silence or seconds / 6
         self._until = time.monotonic() + WALL * seconds
 
     def __call__(self, runs: list[Run]) -> list[Ran]:

@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from .outcomes import Value, seen
+from .outcomes import MOST_EASY, Value, seen
 
 WATCHER = "_see_"
 """The name of the watcher in the copy. Two leading underscores would be mangled in a class."""
@@ -49,7 +49,7 @@ class Watcher:
             if self.turns > MOST_TURNS:
                 raise TooLong
         if len(self.events) < MOST_EVENTS:
-            self.events.append(Event(line, name, seen(value) if name else None))
+            self.events.append(Event(line, name, seen(value, MOST_EASY) if name else None))
 
 
 def watched(tree: ast.Module) -> ast.Module:

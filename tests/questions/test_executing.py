@@ -51,7 +51,7 @@ def test_what_an_answer_may_do_to_a_process(body: str, expected: str, tmp_path: 
      "while True:\n        try:\n            sum(range(10 ** 4))\n        except BaseException:\n            pass"],
 )  # fmt: skip
 def test_what_no_signal_ends_is_ended_with_its_process(body: str) -> None:
-    ran = Apart(1.5)([Run("", f"def f(x):\n    {body}\n", "f(1)"), Run("", "def f(x): return x + 1", "f(1)")])
+    ran = Apart(3.0)([Run("", f"def f(x):\n    {body}\n", "f(1)"), Run("", "def f(x): return x + 1", "f(1)")])
     assert [one.outcome.kind for one in ran] == ["endless", "int"]
 
 
@@ -59,13 +59,13 @@ def test_what_no_signal_ends_is_ended_with_its_process(body: str) -> None:
 def test_the_time_for_all_questions_ends(body: str) -> None:
     hanging = [Run("", f"def f(x):\n    {body.format(k)}\n", "f(1)") for k in range(9)]
     with pytest.raises(Unaskable, match="longer than a question can wait"):
-        Apart(0.6)(hanging)
+        Apart(0.9)(hanging)
 
 
 def test_time_without_the_processor_does_not_count() -> None:
     """On a crowded machine an answer waits for the processor. Here it sleeps, which looks the same from outside."""
     waiting = [Run("", f"def f(x):\n    import time; time.sleep(0.8); return x + {k}\n", "f(1)") for k in range(3)]
-    assert [one.outcome.parts for one in Apart(2.0)(waiting)] == [(1,), (2,), (3,)]
+    assert [one.outcome.parts for one in Apart(2.0, 0.7)(waiting)] == [(1,), (2,), (3,)]
 
 
 @pytest.mark.parametrize(

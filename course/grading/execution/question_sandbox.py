@@ -32,7 +32,7 @@ MODULE = "course.grading.kernels.runs_for_questions"
 START, GRACE = 60.0, 0.5
 """Seconds on the clock until the sandbox must have started, and for the last of its results."""
 
-SECONDS, SILENCE = 4.0 if sys.platform == "linux" else 60.0, 1.0
+SECONDS, SILENCE = 8.0 if sys.platform == "linux" else 60.0, 1.0
 """Seconds of processor time for all runs of one answer, and for a child that gives no further result."""
 
 MOST_BYTES = 64 * MEGABYTE
