@@ -115,7 +115,8 @@ def blocks(text: str) -> str:
 
 def listing(code: str, space: str = "pre") -> str:
     """Return lines of code as HTML. A long line scrolls, or it wraps with `pre-wrap`."""
-    return f'<pre tabindex="0" style="{_PRE};white-space:{space};overflow-wrap:anywhere">{escape(code)}</pre>'
+    style = f"{_PRE};white-space:{space};word-break:normal;overflow-wrap:anywhere"  # JupyterLab breaks inside numbers
+    return f'<pre tabindex="0" style="{style}">{escape(code)}</pre>'
 
 
 def as_asked(
@@ -172,7 +173,7 @@ def show_buttons(questions: Sequence[Asked], are_code: bool = False) -> None:
 def _row(widgets: Any, asked: Asked, are_code: bool) -> tuple[Any, Any, Any]:
     """Return the question, which is empty until it appears, its buttons, and the reply to the first choice."""
     pairs = zip(asked.letters, asked.choices, strict=True)
-    options = [(f"{letter}) {_plain(choice)}", letter) for letter, choice in pairs]
+    options = [(f"{letter}) {_plain(choice, are_code)}", letter) for letter, choice in pairs]
     buttons = widgets.ToggleButtons(options=options, value=asked.chosen or None)
     buttons.layout.display = "none"
     buttons.add_class(BUTTONS)
@@ -181,6 +182,7 @@ def _row(widgets: Any, asked: Asked, are_code: bool) -> tuple[Any, Any, Any]:
     return widgets.HTML(), buttons, widgets.HTML(asked.reply_html(asked.chosen) if asked.chosen else "")
 
 
-def _plain(choice: str) -> str:
-    """Return a choice for a button, without signs for code."""
-    return choice.replace("`", "").replace("\n    ", "\n").strip("\n")
+def _plain(choice: str, is_code: bool) -> str:
+    """Return a choice for a button. Signs for code stay where a question about code has words beside them."""
+    text = choice.replace("\n    ", "\n").strip("\n")
+    return text if is_code and not text.startswith("`") else text.replace("`", "")

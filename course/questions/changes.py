@@ -431,7 +431,7 @@ _RULES: dict[type[ast.AST], Callable[[Text, Any], Iterable[Edit]]] = {
 
 
 def _statements(text: Text, body: list[ast.stmt]) -> Iterator[Edit]:
-    """Yield a statement removed, and two neighbouring lines exchanged."""
+    """Yield a statement removed, and two neighbouring statements of one line exchanged."""
     simple = (ast.Assign, ast.AugAssign, ast.Expr)
     for statement in body:
         raises = isinstance(statement, ast.If) and any(isinstance(part, ast.Raise) for part in ast.walk(statement))
@@ -444,7 +444,7 @@ def _statements(text: Text, body: list[ast.stmt]) -> Iterator[Edit]:
     for one, other in itertools.pairwise(body):
         movable = all(isinstance(part, simple) and "super()" not in text.of(part) for part in (one, other))
         (start, middle), (right, end) = text.span(one), text.span(other)
-        if movable and "\n" in text.source[middle:right]:
+        if movable and text.source[start:end].count("\n") == text.source[middle:right].count("\n") == 1:
             yield "lines exchanged", start, end, text.of(other) + text.source[middle:right] + text.of(one)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ EQUAL, DIFFERENT = 1e-4, 2e-2
 
 MOST_NUMBERS, MOST_PARTS, MOST_TEXT, DEEPEST, LARGEST = 400, 60, 4000, 6, 2**64
 """Limits of what is seen: numbers of a tensor, parts of a list, characters, nesting, and the size of a whole number."""
+
+MOST_EASY = 16
+"""Numbers of a tensor that a person works out without a calculator."""
 
 NOT_ASKED = {"other", "endless"}
 """Kinds of outcomes that no question is about."""
@@ -95,15 +99,20 @@ def _is_scalar(part: Any, of: type) -> bool:
     return type(part) is of
 
 
-def seen(value: Any, depth: int = 0) -> Value:
-    """Return what a person sees of a Python value. Whatever is large, deep or of an unknown type is `other`."""
+def seen(value: Any, most: int = MOST_NUMBERS, depth: int = 0) -> Value:
+    """Return what a person sees of a Python value. Whatever is large, deep or of an unknown type is `other`.
+
+    A tensor of more than `most` numbers has a shape only, and a list of more parts is large.
+    """
     if depth > DEEPEST:
         return Value("other")
+    parts = min(most, MOST_PARTS)
+    inner = partial(seen, most=most, depth=depth + 1)
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        tensor = _seen_tensor(torch.from_numpy(np.ascontiguousarray(value)))
+        tensor = _seen_tensor(torch.from_numpy(np.ascontiguousarray(value)), most)
         return replace(tensor, kind=tensor.kind.replace("tensor", "array"))
     if isinstance(value, Tensor):
-        return _seen_tensor(value.detach())
+        return _seen_tensor(value.detach(), most)
     if isinstance(value, (bool, np.bool_)):
         return Value("bool", (bool(value),))
     if isinstance(value, (int, np.integer)):
@@ -116,21 +125,21 @@ def seen(value: Any, depth: int = 0) -> Value:
         return Value("None")
     if isinstance(value, torch.Size):
         return Value("shape", shape=tuple(value))
-    if isinstance(value, Mapping) and len(value) <= MOST_PARTS:
-        return Value("dict", tuple(Value("pair", (seen(k, depth + 1), seen(v, depth + 1))) for k, v in value.items()))
-    if isinstance(value, (list, tuple, deque)) and len(value) <= MOST_PARTS:
+    if isinstance(value, Mapping) and len(value) <= parts:
+        return Value("dict", tuple(Value("pair", (inner(k), inner(v))) for k, v in value.items()))
+    if isinstance(value, (list, tuple, deque)) and len(value) <= parts:
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return Value(kind, tuple(seen(part, depth + 1) for part in value))
-    if isinstance(value, AbstractSet) and len(value) <= MOST_PARTS:
-        return Value("set", tuple(sorted((seen(part, depth + 1) for part in value), key=repr)))
+        return Value(kind, tuple(map(inner, value)))
+    if isinstance(value, AbstractSet) and len(value) <= parts:
+        return Value("set", tuple(sorted(map(inner, value), key=repr)))
     return Value("other")
 
 
-def _seen_tensor(tensor: Tensor) -> Value:
+def _seen_tensor(tensor: Tensor, most: int) -> Value:
     if tensor.is_complex() or tensor.is_quantized or tensor.layout != torch.strided:
         return Value("other")
     kind = "float" if tensor.is_floating_point() else "bool" if tensor.dtype == torch.bool else "int"
-    numbers = tuple(tensor.flatten().tolist()) if 0 < tensor.numel() <= MOST_NUMBERS else ()
+    numbers = tuple(tensor.flatten().tolist()) if 0 < tensor.numel() <= most else ()
     return Value(f"{kind} tensor", numbers, tuple(tensor.shape))
 
 
@@ -253,7 +262,7 @@ _LOGARITHMS = {round(k * math.log(2) / d, 3) for k in (1, 2, 3, -1, -2) for d in
 def is_easy(value: Value) -> bool:
     """Return whether a person comes to this value without a calculator."""
     if is_tensor(value):
-        if len(value.parts) != math.prod(value.shape) or len(value.parts) > 16:
+        if len(value.parts) != math.prod(value.shape) or len(value.parts) > MOST_EASY:
             return False
         return all(map(_is_easy, value.parts))
     if value.kind in ("list", "tuple", "set", "dict"):

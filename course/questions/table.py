@@ -32,7 +32,7 @@ OTHER = Value("other")
 class Table:
     """An answer's outcomes and events by call, and each changed copy's results by call.
 
-    `events` has None for an event that depends on chance, and is empty where watching alters the answer.
+    `events` has None for an event that happens by chance, and is empty where watching alters the answer.
     """
 
     subject: Subject
@@ -104,7 +104,7 @@ def _why_none(ran: Sequence[Ran]) -> str:
 
 
 def _settled(first: Sequence[Event], second: Sequence[Event]) -> tuple[Event | None, ...]:
-    """Return the events as two runs agree on them: of a tensor perhaps the shape only, or None."""
+    """Return the events as two runs agree on them: of a tensor perhaps the shape only, `other`, or None."""
     if len(first) >= MOST_EVENTS:
         return ()
     return tuple(_agreed(one, other) if one and other else None for one, other in zip_longest(first, second))
@@ -117,7 +117,7 @@ def _agreed(one: Event, other: Event) -> Event | None:
         return one
     if is_tensor(one.value) and (one.value.kind, one.value.shape) == (other.value.kind, other.value.shape):
         return replace(one, value=replace(one.value, parts=()))
-    return None
+    return replace(one, value=OTHER)  # it still counts as a run of its line
 
 
 def _chosen(text: Text, most: int, rng: random.Random) -> list[Change]:

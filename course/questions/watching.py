@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from .outcomes import Value, seen
+from .outcomes import MOST_EASY, Value, seen
 
 WATCHER = "_see_"
 """The name of the watcher in the copy. Two leading underscores would be mangled in a class."""
@@ -49,7 +49,7 @@ class Watcher:
             if self.turns > MOST_TURNS:
                 raise TooLong
         if len(self.events) < MOST_EVENTS:
-            self.events.append(Event(line, name, seen(value) if name else None))
+            self.events.append(Event(line, name, seen(value, MOST_EASY) if name else None))
 
 
 def watched(tree: ast.Module) -> ast.Module:
@@ -72,7 +72,7 @@ def _looks(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def names_set(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement sets: by assignment, by a key or slice, or by a method such as `append`."""
+    """Return the names that a statement sets, each once: by assignment, a key or slice, or a method like `append`."""
     if isinstance(statement, ast.Assign):
         targets = [one for target in statement.targets for one in getattr(target, "elts", [target])]
     elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
@@ -82,7 +82,7 @@ def names_set(statement: ast.stmt) -> list[str]:
     else:
         return []
     targets = [target.value if isinstance(target, ast.Subscript) else target for target in targets]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    return list(dict.fromkeys(target.id for target in targets if isinstance(target, ast.Name)))
 
 
 def _look(line: int, name: str, value: ast.expr) -> ast.stmt:

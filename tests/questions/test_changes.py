@@ -129,3 +129,9 @@ def test_no_rewrite_rounds_where_rounding_shows(body: str) -> None:
 def test_lines_that_may_change_places(one: str, other: str, free: bool) -> None:
     text = Text(f"def f(x, a):\n    {one}\n    {other}\n    return a\n")
     assert free_exchanges(text) == ({(2, 3)} if free else set())
+
+
+def test_only_statements_of_one_line_change_places() -> None:
+    body = ("a = (\n        x + 1\n    )", "b = a * 2", "c = b + a", "return c")
+    found = all_changes(Text("def f(x):\n    " + "\n    ".join(body) + "\n"))
+    assert [(c.line, c.last) for c in found if c.kind == "lines exchanged"] == [(5, 6)]

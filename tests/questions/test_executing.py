@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +51,21 @@ def test_what_an_answer_may_do_to_a_process(body: str, expected: str, tmp_path: 
      "while True:\n        try:\n            sum(range(10 ** 4))\n        except BaseException:\n            pass"],
 )  # fmt: skip
 def test_what_no_signal_ends_is_ended_with_its_process(body: str) -> None:
-    began = time.monotonic()
-    ran = Apart(6.0)([Run("", f"def f(x):\n    {body}\n", "f(1)"), Run("", "def f(x): return x + 1", "f(1)")])
+    ran = Apart(3.0)([Run("", f"def f(x):\n    {body}\n", "f(1)"), Run("", "def f(x): return x + 1", "f(1)")])
     assert [one.outcome.kind for one in ran] == ["endless", "int"]
-    assert time.monotonic() - began < 6
 
 
-def test_the_time_for_all_questions_ends() -> None:
-    sleepy = [Run("", f"def f(x):\n    import time; time.sleep({60 + k})\n", "f(1)") for k in range(9)]
+@pytest.mark.parametrize("body", ["import time; time.sleep(60 + {})", "sum(range(10 ** 13 + {}))"])
+def test_the_time_for_all_questions_ends(body: str) -> None:
+    hanging = [Run("", f"def f(x):\n    {body.format(k)}\n", "f(1)") for k in range(9)]
     with pytest.raises(Unaskable, match="longer than a question can wait"):
-        Apart(1.0)(sleepy)
+        Apart(0.9)(hanging)
+
+
+def test_time_without_the_processor_does_not_count() -> None:
+    """On a crowded machine an answer waits for the processor. Here it sleeps, which looks the same from outside."""
+    waiting = [Run("", f"def f(x):\n    import time; time.sleep(0.8); return x + {k}\n", "f(1)") for k in range(3)]
+    assert [one.outcome.parts for one in Apart(2.0, 0.7)(waiting)] == [(1,), (2,), (3,)]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +131,7 @@ def test_an_answer_that_cannot_be_asked_about_is_passed_over_with_a_word(body: s
 )
 def test_code_that_looks_for_the_watcher_gains_nothing(first: str) -> None:
     source = f"def softmax(x, dim):\n    {first}\n    {HONEST}\n"
-    found = asked(source, SOFTMAX_CALLS, setup="import torch, sys", silence=3)
+    found = asked(source, SOFTMAX_CALLS, setup="import torch, sys", silence=0.5)
     assert len(found) >= 3
     if "_see_" in first:
         assert all(question.kind != "trace" for question in found)

@@ -24,15 +24,16 @@ from course.grading.sandbox.probe import Tier
 from course.grading.sandbox.spec import MEGABYTE, Allowance, Confines
 from course.questions import Unaskable
 from course.questions.executing import Ran, Run
+from course.questions.processes import WALL
 from course.syllabus import Topic
 
 MODULE = "course.grading.kernels.runs_for_questions"
 
-START, SECONDS, GRACE = 60.0, 4.0 if sys.platform == "linux" else 60.0, 0.5
-"""Seconds until the sandbox must have started, for all runs of one answer in it, and for the last of their results."""
+START, GRACE = 60.0, 0.5
+"""Seconds on the clock until the sandbox must have started, and for the last of its results."""
 
-SILENCE = 1.0
-"""Seconds after which a child that gives no further result is ended."""
+SECONDS, SILENCE = 8.0 if sys.platform == "linux" else 60.0, 1.0
+"""Seconds of processor time for all runs of one answer, and for a child that gives no further result."""
 
 MOST_BYTES = 64 * MEGABYTE
 """Bytes of all outcomes of one answer. A typical answer has three megabytes."""
@@ -49,7 +50,7 @@ class Sandboxed:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._left = connection, MOST_BYTES
-        self._until = time.monotonic() + SECONDS + GRACE
+        self._until = time.monotonic() + WALL * SECONDS + GRACE
 
     def __call__(self, runs: list[Run]) -> list[Ran]:
         """Return what the runs give.

@@ -26,6 +26,20 @@ FORKED = "two ways to go on from one cache"
     ),
     forbidden=(*BUILT_IN_ATTENTION, "blocks.GPT"),
     tolerance=1e-5,
+    calls=(
+        "cached_attention(tensor([[[2., 0.], [4., 2.]]]), zeros(2, 2), eye(2), eye(2), eye(2), 1)[0]",
+        "cached_attention(tensor([[[2., 4.]]]), zeros(2, 2), eye(2), eye(2), tensor([[0., 1.], [1., 0.]]), 1)[0]",
+        "cached_attention(tensor([[[2., 4., 0., 0.]]]), zeros(4, 4), zeros(2, 4), eye(4)[:2], eye(4), 2)[0]",
+        (
+            "past = cached_attention(tensor([[[6., 0.]]]), zeros(2, 2), eye(2), eye(2), eye(2), 1)[1]; "
+            "cached_attention(tensor([[[2., 0.]]]), zeros(2, 2), eye(2), eye(2), eye(2), 1, past)[0]"
+        ),
+        (
+            "past = cached_attention(tensor([[[1., 0.], [3., 0.]]]), zeros(2, 2), eye(2), eye(2), eye(2), 1)[1]; "
+            "cached_attention(tensor([[[5., 0.], [7., 0.]]]), zeros(2, 2), eye(2), eye(2), eye(2), 1, past)[0]"
+        ),
+        "cached_attention(numbers(3, 5, 8), numbers(8, 8), numbers(4, 8), numbers(4, 8), numbers(8, 8), 4)[0].shape",
+    ),
 )
 def cached_attention(rng):
     """Chunks of several tokens behind a cache show where masks and positions begin."""

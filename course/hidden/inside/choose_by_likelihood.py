@@ -18,6 +18,26 @@ V, THREE = 13, "three choices"
         "Begin with one choice. Append it to the prompt, hand all to the model as ids (1, T + n), and print the shape "
         "of the logits. How many rows of them are about the choice?",
     ),
+    calls=(
+        *(
+            "model = lambda ids, cache=None: (100. * F.one_hot(ids, 4).float(), None); "
+            f"choose_by_likelihood({given})[1]"
+            for given in (
+                "model, tensor([1]), [tensor([1, 2]), tensor([2, 3])]",
+                "model, tensor([2]), [tensor([2, 2, 2]), tensor([3])]",
+                "model, tensor([3, 1]), [tensor([1, 1, 2]), tensor([3, 2])]",
+                "model, tensor([1]), [tensor([2, 3]), tensor([2])], [4., 1.]",
+            )
+        ),
+        (
+            "model = lambda ids, cache=None: (zeros(*ids.shape, 2), None); "
+            "choose_by_likelihood(model, tensor([0]), [tensor([1]), tensor([0, 1])])[1]"
+        ),
+        (
+            "model = lambda ids, cache=None: (zeros(*ids.shape, 2), None); "
+            "choose_by_likelihood(model, tensor([], dtype=torch.long), [tensor([1])])[1]"
+        ),
+    ),
 )
 def choose_by_likelihood(rng):
     """Choices of unlike lengths, so that lengths decide; a prompt of one token; nothing to choose from."""
