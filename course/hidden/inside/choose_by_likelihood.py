@@ -18,6 +18,15 @@ V, THREE = 13, "three choices"
         "Begin with one choice. Append it to the prompt, hand all to the model as ids (1, T + n), and print the shape "
         "of the logits. How many rows of them are about the choice?",
     ),
+    calls=(
+        "choose_by_likelihood(counter(), tensor([1]), [tensor([2]), tensor([4])])",
+        "choose_by_likelihood(counter(), tensor([1]), [tensor([3, 3]), tensor([2, 4])])",
+        "choose_by_likelihood(counter(), tensor([1]), [tensor([4]), tensor([0, 0, 1])])",
+        "choose_by_likelihood(counter(), tensor([1]), [tensor([4]), tensor([0, 0, 1])], lengths=[1., 3.])",
+        "choose_by_likelihood(counter(), tensor([4, 0, 3]), [tensor([3]), tensor([4, 0])])",
+        "choose_by_likelihood(counter(), tensor([], dtype=torch.long), [tensor([1])])",
+        "choose_by_likelihood(counter(), tensor([1]), [])",
+    ),
 )
 def choose_by_likelihood(rng):
     """Choices of unlike lengths, so that lengths decide; a prompt of one token; nothing to choose from."""
