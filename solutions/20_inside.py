@@ -723,7 +723,7 @@ def in_a_new_form(shots):
 
 
 for shots in (0, 1, 8):
-    told(f"{shots} examples", *answers(in_a_new_form(shots)))
+    told(f"examples: {shots}", *answers(in_a_new_form(shots)))
 
 # %% [markdown]
 # <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
@@ -789,7 +789,7 @@ if real:
         return (logits[0, -1, paris] - logits[0, -1, rome]).item()
 
     def restored(module, value, place):
-        """The share that `value` restores in a text about Italy, when `module` says it at a place."""
+        """The share that is restored if `module` says `value` at a place of Italy's text."""
         here = torch.arange(6)[:, None] == place
         return (lead_of_paris(patch(smol, module, italy, value, here)[0]) - worst) / (best - worst)
 
@@ -870,7 +870,7 @@ else:
 #
 # ### And a few examples?
 #
-# Your dictionary learned nothing from eight examples. This model has read every kind of text. The next cell asks it about 16 invented words in the same form. It reads the examples once, and each question goes on behind their cache. It makes 256 short passes, which take half a minute or more.
+# Your dictionary learned nothing from eight examples. This model has read every kind of text. The next cell asks it about 16 invented words in the same form. It reads the examples once, and each question goes on behind their cache. It makes 256 short passes, which take about a minute.
 
 # %%
 if real:
@@ -892,7 +892,7 @@ if real:
                     best, found = choose_by_likelihood(behind(cache), question, choices)
                     sure.append(found.softmax(0)[best].item())
                     right.append(best == k)
-        told(f"{shots} examples", torch.tensor(sure), torch.tensor(right))
+        told(f"examples: {shots}", torch.tensor(sure), torch.tensor(right))
 else:
     print(language_model.seen("20_few_shot"))
 

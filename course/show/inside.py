@@ -42,7 +42,7 @@ def knocked_out(lost: Mapping[str, tuple[float, float]]) -> Figure:
         axes.set(xlabel="probability behind a speaker who has spoken")
         axes.grid(axis="y", visible=False)
         axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
-        said = ", ".join(f"{right:.2f} and {some:.2f} without {name}" for name, (right, some) in lost.items())
+        said = ", ".join(f"{right:.2f} and {some:.2f} with {name} zeroed" for name, (right, some) in lost.items())
         return finished(figure, f"Bars of the probability of the right surname and of any surname: {said}.")
 
 

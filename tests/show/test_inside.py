@@ -16,7 +16,7 @@ def test_each_knocked_out_head_has_two_bars():
     figure = inside.knocked_out({"nothing": (0.9, 1.0), "1.1": (0.1, 0.8)})
     (axes,) = figure.axes
     assert [round(bar.get_width(), 2) for bar in axes.patches] == [0.9, 0.1, 1.0, 0.8]
-    assert "0.10 and 0.80 without 1.1" in figure.get_label()
+    assert "0.10 and 0.80 with 1.1 zeroed" in figure.get_label()
 
 
 def test_the_lens_is_drawn_for_each_token():
