@@ -125,7 +125,7 @@ class oracle(nn.Module):
 
 
 class counter(nn.Module):
-    """Predict the last token plus 1, modulo 5. The cache holds all tokens so far."""
+    """Give the last token plus 1, modulo 5, a logit of 9 and all others 0. The cache holds all tokens so far."""
 
     def forward(self, ids: Tensor, cache: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return logits (B, T, 5) and the cache."""

@@ -38,10 +38,11 @@ def knocked_out(lost: Mapping[str, tuple[float, float]]) -> Figure:
             axes.bar_label(bars, [f"{share:.2f}" for share in shares], padding=3, fontsize=8)
         axes.set_yticks(places.tolist(), names)
         axes.invert_yaxis()
-        axes.set(title="What goes with a head?", xlabel="probability behind a speaker who has spoken", xlim=(0, 1.12))
+        axes.set(title="What is left without these heads?", ylabel="zeroed", xlim=(0, 1.12))
+        axes.set(xlabel="probability behind a speaker who has spoken")
         axes.grid(axis="y", visible=False)
         axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
-        said = ", ".join(f"{right:.2f} and {some:.2f} without {name}" for name, (right, some) in lost.items())
+        said = ", ".join(f"{right:.2f} and {some:.2f} with {name} zeroed" for name, (right, some) in lost.items())
         return finished(figure, f"Bars of the probability of the right surname and of any surname: {said}.")
 
 
@@ -127,8 +128,8 @@ def _draw_tokens(axes: Axes, p: Tensor, most: int = 8) -> None:
     colours = [BLUE if bool(play.is_surname(token)) else GREY for token in likeliest.indices]
     axes.barh(range(most), likeliest.values.numpy(), color=colours, height=0.7)
     axes.set_yticks(range(most), names)
-    axes.invert_yaxis()
     axes.set(title="What would the model say, if it ended here?", xlabel="probability", xlim=(0, 1))
+    axes.set_ylim(most - 0.5, -0.5)  # the likeliest on top, however often it is drawn
     axes.grid(axis="y", visible=False)
 
 
@@ -136,7 +137,7 @@ def _in_words(p: Tensor, halves: int, off: Sequence[tuple[int, int]]) -> str:
     first = int(p.argmax())
     where = "the embedding" if not halves else f"{'attention' if halves % 2 else 'layer'} {(halves - 1) // 2}"
     some = float(p[-len(play.SURNAMES) :].sum())
-    away = f" Head {', '.join(f'{i}.{k}' for i, k in off)} is away." if off else ""
+    away = f" Zeroed: {', '.join(f'{i}.{k}' for i, k in off)}." if off else ""
     return (
         f"Behind {where} the likeliest next token is “{play.words()[first]}”, with {float(p[first]):.0%}. "
         f"Any surname has {some:.0%}.{away}"

@@ -145,6 +145,16 @@ WRITTEN_FIRST = {
         "never_trained targets_of_the_place_before targets_of_the_place_behind likeliest_token_as_target "
         "stopped_on_the_way"
     ),
+    "logit_lens": "no_norm probabilities",
+    "direct_attribution": "each_part_by_its_own_scale no_norm",
+    "induction_score": "the_token_itself mean_over_all_places",
+    "patch": "hook_left_on hook_returns_nothing where_inverted",
+    "control_labels": "a_label_a_token labels_shuffled uniform_labels",
+    "SparseAutoencoder": "LengthsForgotten MeanOverTheWidth NoReLU",
+    "inside_task": "no_penalty penalty_cheated all_features_dead",
+    "choose_by_likelihood": "prompt_counted logits_one_late always_the_mean raw_logits",
+    "wilson_interval": "wald",
+    "calibration_error": "ones_lost bins_count_alike signs_cancel",
 }
 """The misconceptions of each exercise that beginners write first, or that their models show."""
 

@@ -146,7 +146,7 @@ def test_a_helper_of_a_call_is_explained() -> None:
     calls = tuple(f"last(counter(), tensor([[{a}, {b}]]))" for a, b in ((0, 1), (2, 3), (4, 4), (1, 3), (3, 0)))
     questions = list(drafted(source, calls, 1))
     assert questions and all(
-        q.text.endswith("\n`counter`: Predict the last token plus 1, modulo 5. The cache holds all tokens so far.")
+        "\n`counter`: Give the last token plus 1, modulo 5, a logit of 9 and all others 0. The" in q.text
         for q in questions
         if q.kind != "alters nothing"
     )

@@ -1,4 +1,10 @@
-"""Directions in superposition over ten seeds: the notebook's loop finds them, and the commonest bugs do not."""
+"""Directions in superposition over ten seeds: the notebook's loop finds them, and the commonest bugs do not.
+
+Mean best cosines: the notebook's loop 0.9985 to 0.9992 (ten seeds). Of three seeds each, `l1` of 0.2 and 1 at least
+0.996, no bias in the decoder 0.959 to 0.961, columns' lengths not in the penalty 0.744 to 0.802, a squared penalty 0.69
+to 0.70, no penalty or one on the weights 0.49 to 0.51. Without a ReLU, or with a penalty that is summed over the batch
+or an error that is a mean over the width, nearly all features die.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +56,8 @@ def test_the_notebooks_loop_gets_full_marks(seed):
 @pytest.mark.parametrize("name", ["LengthsForgotten", "PenaltySummedOverTheBatch", "NoReLU", "PenaltyOnTheWeights"])
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_a_wrong_loss_gets_nothing(name, seed):
-    assert verdict_on("inside_task", trained(seed, wrong(name)), seed).score == 0
+    verdict = verdict_on("inside_task", trained(seed, wrong(name)), seed)
+    assert verdict.score == 0 and "which part rules alone" in verdict.hint
 
 
 @pytest.mark.parametrize("seed", SEEDS[:3])

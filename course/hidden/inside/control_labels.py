@@ -33,7 +33,10 @@ def control_labels(rng):
     yield from _asked("other shares", *_text(rng, [9, 4, 3, 2, 1, 1]), rng)
     yield from _asked("tokens of a word with several labels", words, torch.tensor([0, 1, 1, 0, 0, 0, 1, 2]), rng)
     many = rng.permutation(61)
-    each = draws("many types", 3, many, torch.arange(61) % 7, rng.generator(), public=True)
+    asked = (3, many, torch.arange(61) % 7, rng.generator())
+    each = draws("many types", *asked, public=True, weight=2.0).draws(*asked, into="again")
+    because = "the same generator gives other labels the second time. Does all chance come from `generator`?"
+    each = each.law("repeats", to="again", because=because)
     each = each.law("whole_numbers", because="labels are whole numbers: return a LongTensor")
     each = each.law("slices_differ", because="two calls drew the same labels. Do they come from `generator`?")
     yield each.law("slices_vary", dim=1, because="all words have one label. Does each type draw for itself?")

@@ -43,6 +43,7 @@ def induction_score(rng):
     yield call("G M H G M", attention(1, 3, 5), torch.tensor([[0, 1, 2, 0, 1]]), public=True)
     yield call("A B A C A", attention(1, 2, 5), torch.tensor([[0, 1, 0, 2, 0]]), public=True)
     yield asked(TWO, 2, 3, 11, 5, public=True, weight=2.0)
+    yield call("a single place with a target", attention(1, 3, 3), torch.tensor([[5, 7, 5]]))
     few = torch.arange(14).view(2, 7)
     few[1] = torch.tensor([3, 5, 3, 5, 3, 5, 3])
     few[0, 5] = 0

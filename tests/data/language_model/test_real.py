@@ -69,7 +69,7 @@ def test_topic_15_ends_with_an_assistant(real: LanguageModel) -> None:
     assert "Paris" in said["15_answer"] and all(said.values())
 
 
-@pytest.mark.parametrize("name", ["13_sentences", "16_as_it_came", "18_roles"])
+@pytest.mark.parametrize("name", ["13_sentences", "16_as_it_came", "18_roles", "20_lens"])
 def test_cells_print_what_was_seen(name: str, real: LanguageModel) -> None:
     """Of each topic the first cell alone, since the others train for minutes."""
     said = next(text for found, text in see(find_topic(name[:2])) if found == name)
