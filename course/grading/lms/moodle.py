@@ -351,7 +351,7 @@ def _attempt(
         version["attemptnumber"] + 1,
         datetime.fromtimestamp(version["timemodified"], UTC),
         files,
-        typed=not files and any(_texts(version)),
+        typed="" if files else "\n".join(filter(None, _texts(version))),
         draft=version["status"] == "draft",
         group="" if user else called,
     )
