@@ -98,6 +98,7 @@ class Standing:
         versions: the versions of our feedback that are there, as far as the platform tells.
         stamp: changes with each change by anybody, where the platform does not show all of them; else "".
         note: what the instructor should know about what was sent.
+        unlisted: whether the platform's list leaves this student out, so that only `look` tells the score.
     """
 
     score: float | None = None
@@ -106,6 +107,7 @@ class Standing:
     versions: frozenset[str] = frozenset()
     stamp: str = ""
     note: str = ""
+    unlisted: bool = False
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def with_section(page: str, section: str) -> str:
     """Return the page with the section above the notebook. A template without that place gets it at its end."""
     if not section:
         return page
-    place = re.search(r'<div id="notebook"|</body>', page)
+    place = re.search(r'<div\b[^>]*\bid="notebook"', page) or re.search("</body>", page)
     return f"{page[: place.start()]}{section}{page[place.start() :]}" if place else f"{page}{section}"
 
 

@@ -54,6 +54,8 @@ def ask(root: Path, reason: str) -> None:
 
 def test_only_what_lost_points_and_was_decided_can_be_asked_about(course: Path) -> None:
     assert f"regrade {NAME}, {QUESTION}, ada:" in page_of(course, "ada")
+    assert page_of(course, "ada").count("Regrade requests") == 1
+    assert page_of(course, "ada").index("Regrade requests") < page_of(course, "ada").index('id="notebook"')
     assert "Regrade requests" not in page_of(course, "bob") and "<script" not in page_of(course, "ada")
     (course / "course.toml").write_text(f"[feedback]\nrequests = false\n{RUBRIC}", "utf-8")
     assert "Regrade requests" not in page_of(course, "ada")
