@@ -503,6 +503,13 @@ def _complain(course: Course, topics: Sequence[Topic]) -> int:
     return 1 if complaints else 0
 
 
+def upgrade(arguments: argparse.Namespace) -> int:
+    """List what is newer in our repository than in your course, show it, or take it without losing your edits."""
+    from course.grading.release.upgrade import upgrade
+
+    return upgrade(_course(arguments), arguments.names, diff=arguments.diff, takes=arguments.take)
+
+
 def source(arguments: argparse.Namespace) -> int:
     """Save edits made in a notebook of solutions/ in its .py source."""
     from course.grading.release.source import update_source
@@ -785,6 +792,14 @@ def _editing(command: argparse.ArgumentParser) -> None:
     command.add_argument("notebook", type=Path, help="a notebook, such as solutions/03_rnn/03_rnn.ipynb")
 
 
+def _upgrading(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    what = "a topic, such as 03_rnn, or a file of the list, such as nbgrader_config.py (default: all)"
+    add("names", nargs="*", default=[], metavar="TOPIC|FILE", help=what)
+    add("--diff", action="store_true", help="show what would change")
+    add("--take", action="store_true", help="take ours, where that touches nothing you changed")
+
+
 def _packing(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")
 
@@ -814,6 +829,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "submit": (submit, _handing_in),
     "demo": (demo, _demonstrating),
     "source": (source, _editing),
+    "upgrade": (upgrade, _upgrading),
     "wheel": (wheel, _packing),
 }
 """The function that runs each command, and the one that declares its arguments."""
