@@ -93,7 +93,9 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
-POSIX_ONLY = frozenset({"attempts", "demo", "export", "fetch", "grade", "release", "report", "send", "viva"})
+POSIX_ONLY = frozenset(
+    {"attempts", "demo", "export", "fetch", "grade", "release", "report", "requests", "send", "viva"}
+)
 """Commands that need what Windows lacks, in their own code or in the grading that they use."""
 
 
@@ -347,6 +349,20 @@ def attempts(arguments: argparse.Namespace) -> int:
     return grade_attempt(_course(arguments), topic, arguments.student, arguments.grade)
 
 
+def requests(arguments: argparse.Namespace) -> int:
+    """List regrade requests with answer, verdict and points beside them, take more from a file, or decide one."""
+    from course.grading.classroom.regrade import decide_request, list_requests, take_requests
+
+    course, topic = _course(arguments), _topics(arguments, [arguments.topic])[0]
+    if arguments.decide is not None:
+        return decide_request(course, topic, arguments.decide, arguments.because or "", arguments.points)
+    if arguments.because is not None or arguments.points is not None:
+        raise Problem("--because and --points belong to a decision. Add --decide and the request's number")
+    if arguments.read:
+        return take_requests(course, topic, arguments.read)
+    return list_requests(course, topic, decided=arguments.all)
+
+
 def solution(arguments: argparse.Namespace) -> int:
     """Show an exercise's reference with a commentary, once you have tried."""
     from course.grading.self_study.show_solution import show
@@ -485,6 +501,13 @@ def _complain(course: Course, topics: Sequence[Topic]) -> int:
     count = f"{len(complaints) or 'no'} complaint{'s' * (len(complaints) != 1)}"
     print(f"{len(topics)} notebook{'s' * (len(topics) != 1)} read, {count}")
     return 1 if complaints else 0
+
+
+def upgrade(arguments: argparse.Namespace) -> int:
+    """List what is newer in our repository than in your course, show it, or take it without losing your edits."""
+    from course.grading.release.upgrade import upgrade
+
+    return upgrade(_course(arguments), arguments.names, diff=arguments.diff, takes=arguments.take)
 
 
 def source(arguments: argparse.Namespace) -> int:
@@ -689,6 +712,16 @@ def _looking_back(command: argparse.ArgumentParser) -> None:
     command.add_argument("--grade", type=_count, metavar="NUMBER", help="grade this attempt of the list, and count it")
 
 
+def _asked_again(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    add("--all", action="store_true", help="list decided requests, too")
+    add("--read", type=Path, metavar="FILE", help="take the requests in a text file, such as a mail that you saved")
+    add("--decide", type=_count, metavar="NUMBER", help="decide the request with this number of the list")
+    add("--because", metavar="REASON", help="the reason for the decision, which the student reads")
+    add("--points", type=float, metavar="POINTS", help="points for the exercise from now on (default: they stay)")
+
+
 def _solving(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "exercise", metavar="EXERCISE", help="an exercise, such as rnn_cell (`course list rnn` names them)"
@@ -760,6 +793,14 @@ def _editing(command: argparse.ArgumentParser) -> None:
     command.add_argument("notebook", type=Path, help="a notebook, such as solutions/03_rnn/03_rnn.ipynb")
 
 
+def _upgrading(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    what = "a topic, such as 03_rnn, or a file of the list, such as nbgrader_config.py (default: all)"
+    add("names", nargs="*", default=[], metavar="TOPIC|FILE", help=what)
+    add("--diff", action="store_true", help="show what would change")
+    add("--take", action="store_true", help="take ours, where that touches nothing you changed")
+
+
 def _packing(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")
 
@@ -778,6 +819,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "report": (report, _reporting),
     "viva": (viva, _asking_in_person),
     "attempts": (attempts, _looking_back),
+    "requests": (requests, _asked_again),
     "solution": (solution, _solving),
     "export": (export, _exporting),
     "roster": (roster, _listing_a_class),
@@ -788,6 +830,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "submit": (submit, _handing_in),
     "demo": (demo, _demonstrating),
     "source": (source, _editing),
+    "upgrade": (upgrade, _upgrading),
     "wheel": (wheel, _packing),
 }
 """The function that runs each command, and the one that declares its arguments."""

@@ -171,9 +171,9 @@ class Outline:
 
     `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
-    `asks_in_feedback` says whether pages of feedback ask about the student's own code. `places` are those of the class
-    on `PLATFORMS`. `public` is the text of the parts in `PUBLIC`. The defaults, without a file, are those of the
-    original course.
+    `asks_in_feedback` says whether pages of feedback ask about the student's own code, `takes_requests` whether they
+    offer regrade requests. `places` are those of the class on `PLATFORMS`. `public` is the text of the parts in
+    `PUBLIC`. The defaults, without a file, are those of the original course.
     """
 
     path: Path | None = None
@@ -188,6 +188,7 @@ class Outline:
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
     viva: dict[str, float] = field(default_factory=dict)
     asks_in_feedback: bool = True
+    takes_requests: bool = True
     places: dict[str, Place] = field(default_factory=dict)
     public: str = ""
 
@@ -257,7 +258,8 @@ def parse_outline(text: str, path: Path) -> Outline:
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
             viva=_viva(_table(values, "viva"), choices),
-            asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
+            asks_in_feedback=_in_feedback(_table(values, "feedback"), "questions"),
+            takes_requests=_in_feedback(_table(values, "feedback"), "requests"),
             places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
             **rules,
@@ -448,11 +450,11 @@ def _viva(values: dict[str, Any], topics: Iterable[str]) -> dict[str, float]:
     return {topic: _points(value, f"[viva] {topic}") for topic, value in values.items()}
 
 
-def _asks_in_feedback(values: dict[str, Any]) -> bool:
-    _only(values, ("questions",), "[feedback]")
-    chosen: Any = values.get("questions", True)
+def _in_feedback(values: dict[str, Any], name: str) -> bool:
+    _only(values, ("questions", "requests"), "[feedback]")
+    chosen: Any = values.get(name, True)
     if not isinstance(chosen, bool):
-        raise Faulty(f"[feedback] questions is {chosen!r}, but must be true or false, without quotes")
+        raise Faulty(f"[feedback] {name} is {chosen!r}, but must be true or false, without quotes")
     return chosen
 
 

@@ -103,6 +103,7 @@ def test_what_is_not_installed_is_told_with_a_line_for_every_shell() -> None:
     ("command", "arguments"),
     [
         ("attempts", ["ada", "03_rnn"]),
+        ("requests", ["03_rnn"]),
         ("demo", []),
         ("export", ["csv", "03_rnn"]),
         ("grade", ["03_rnn"]),

@@ -23,6 +23,7 @@ from traitlets.config import Config
 
 from course.grading.intake import attempts
 from course.grading.intake.ownership import read_senders
+from course.grading.intake.regrade_requests import kept_requests, line_of
 from course.grading.intake.submit import MANIFEST, archive_pattern
 from course.grading.nbgrader_bridge.left_files import BESIDE
 from course.grading.nbgrader_bridge.patches import guard_collecting
@@ -814,3 +815,28 @@ def test_who_may_be_somebody_of_the_class_list_is_named(listed: Course, capsys: 
             f"submitted/{student} to submitted/{other} before you grade.\n"
         ) in said
     assert said.count("The class list has no") == 2
+
+
+def test_regrade_requests_are_recognised_and_are_no_work(course: Course) -> None:
+    """In a student's zip, beside it, alone, typed on Canvas, in another's name, and from a sender nobody knows."""
+    ask = {student: f"{line_of(NAME, 'softmax', student)} why" for student in ("ada", "bob", "cy", "dan", "eve")}
+    moodle = {
+        f"Ada_101_assignsubmission_file_/{named('ada')}.zip": packed(
+            {**handed_in("ada", "Ada's"), "regrade-me.txt": ask["ada"]}
+        ),
+        f"Bob_102_assignsubmission_file_/{named('bob')}.zip": zipped("bob", "Bob's"),
+        "Bob_102_assignsubmission_file_/regrade-06.txt": ask["bob"],
+        "Eve_105_assignsubmission_file_/Regrade (1).txt": ask["eve"],
+        "Mallory_106_assignsubmission_file_/notes.txt": ask["cy"],
+    }
+    course.download(moodle=packed(moodle), canvas=packed({"cy_7_text.html": f"<p>{ask['cy']}</p>"}))
+    told = course.collect()
+    assert {one.asked.student: one.sender for one in kept_requests(course.root, NAME)} == {
+        "ada": "", "bob": "", "eve": "Eve_105", "cy": "cy_7",
+    }  # fmt: skip
+    assert told.splitlines()[2:] == ["  moodle/Mallory_106_assignsubmission_file_/notes.txt"]
+    assert not list((course.root / "submitted").rglob("*egrade*"))
+
+    course.add(again=packed({"Bob_102_assignsubmission_file_/regrade-x.txt": ask["dan"]}))
+    assert "names another student than the one who sent it" in course.collect()
+    assert len(kept_requests(course.root, NAME)) == 4

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from datetime import datetime
 from glob import glob
 from os.path import relpath
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.grading.classroom.progress_bars import Progress, Silence, show_progress
 from course.grading.execution.worker_pool import FORKS, end_with_parent, most_workers
+from course.grading.intake.regrade_requests import kept_requests
 from course.grading.intake.untrusted import remove
 from course.grading.machine.shutdown import ENDING, delay_signals, do_nothing, ignore_signals
 from course.grading.nbgrader_bridge.config_file import load_config
@@ -152,8 +154,18 @@ class Feedback:
         return sorted(Path(path).parent.parent.name for path in found)
 
     def outdated(self, students: Sequence[str]) -> list[str]:
-        """Return those of `students` who have no page, or were graded after it was written."""
-        return [name for name in students if not _is_newer(self.page(name), self._notebook(name))]
+        """Return those of `students` who have no page, or a grading or a decided request that is newer than it."""
+        decided = {
+            one.asked.student: datetime.fromisoformat(one.decision.at).timestamp()
+            for one in kept_requests(self.root, self.assignment)
+            if one.decision
+        }
+        return [
+            name
+            for name in students
+            if not _is_newer(self.page(name), self._notebook(name))
+            or decided.get(name, 0.0) >= self.page(name).stat().st_mtime // 1
+        ]
 
     def write(
         self, students: Sequence[str], *, workers: int | None = None, progress: Progress | None = None

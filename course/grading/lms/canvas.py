@@ -256,7 +256,7 @@ def _attempt(submission: Mapping[str, Any], version: Mapping[str, Any]) -> Attem
         int(version["attempt"] or 0),
         datetime.fromisoformat(str(version["submitted_at"])).astimezone(UTC),
         tuple(files),
-        typed=not files and version.get("submission_type") in ("online_text_entry", "online_url"),
+        typed="" if files else str(version.get("body") or version.get("url") or ""),
         group=str((version.get("group") or {}).get("name") or ""),
     )
 

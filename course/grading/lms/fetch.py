@@ -24,6 +24,7 @@ from course.grading.course_files import reproducible_zip
 from course.grading.gradebook.students import some
 from course.grading.intake.bare_notebooks import bare_work, match_bare
 from course.grading.intake.ownership import HandIn, Manifest, read_manifest
+from course.grading.intake.regrade_requests import as_text, find_requests
 from course.grading.intake.submit import MANIFEST, archive_head, archive_name
 from course.grading.intake.untrusted import everything
 from course.grading.lms.connect import PLATFORMS, connect
@@ -120,6 +121,10 @@ def _take(site: Platform, attempt: Attempt, inbox: Inbox, students: Mapping[str,
     student = students.get(attempt.user, "")
     if attempt.user and not student:
         inbox.unknown.append(attempt.sender.label)
+    elif any(find_requests(as_text(attempt.typed))):
+        if not inbox.has(attempt):
+            name = f"attempt {attempt.number}/{attempt.prefix('0')}regrade.html"
+            inbox.add(attempt, {name: attempt.typed.encode()})
     elif not attempt.uploads:
         (inbox.typed if attempt.typed else inbox.empty).append(whose)
     elif not inbox.has(attempt):

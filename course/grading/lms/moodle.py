@@ -130,11 +130,15 @@ class Moodle:
         return self._calls.download(upload)
 
     def standings(self, assignment: Assignment) -> dict[str, Standing]:
-        """Return what Moodle has for each student of the class: without comments, which it tells one by one."""
+        """Return what Moodle has for each student of the class: without comments, which it tells one by one.
+
+        Its list has no grade of a student without a submission, such as a member of a group who handed in nothing.
+        """
         self._kept.pop(assignment.id, None)  # grading may have opened new attempts
         answer = self._calls.read("mod_assign_get_grades", assignmentids=[assignment.id])
         rows = {row["userid"]: row for one in answer["assignments"] for row in one["grades"]}
         locked, moved = self._locked(assignment), self._reopened(assignment)
+        submitted = self._latest(assignment)
         found = {}
         for user in (one["id"] for one in self._students):
             score, stamp = _score(rows.get(user, {}).get("grade")), ""
@@ -143,7 +147,8 @@ class Moodle:
             elif user in rows and self._is_hidden(assignment, user):
                 stamp = _stamp(rows[user])
             obstacle = "locked or overridden in Moodle's gradebook" if user in locked else ""
-            found[str(user)] = Standing(score, obstacle=obstacle, stamp=stamp)
+            unlisted = user not in rows and user not in submitted
+            found[str(user)] = Standing(score, obstacle=obstacle, stamp=stamp, unlisted=unlisted)
         return found
 
     def look(self, assignment: Assignment, user: str) -> Standing:
@@ -351,7 +356,7 @@ def _attempt(
         version["attemptnumber"] + 1,
         datetime.fromtimestamp(version["timemodified"], UTC),
         files,
-        typed=not files and any(_texts(version)),
+        typed="" if files else "\n".join(filter(None, _texts(version))),
         draft=version["status"] == "draft",
         group="" if user else called,
     )

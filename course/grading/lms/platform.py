@@ -65,7 +65,7 @@ class Attempt:
         prefix: returns what comes before a file's name in the platform's own download, for a file's key.
         number: the attempt's number on the platform.
         came: when it came, in UTC.
-        typed: whether the student typed a text in place of a file.
+        typed: the text or address that the student typed in place of a file, as HTML, or "".
         draft: whether the student has not submitted it for grading.
         group: the name of the group that handed in together, or "".
     """
@@ -76,7 +76,7 @@ class Attempt:
     number: int
     came: datetime
     uploads: tuple[Upload, ...] = ()
-    typed: bool = False
+    typed: str = ""
     draft: bool = False
     group: str = ""
 
@@ -98,6 +98,7 @@ class Standing:
         versions: the versions of our feedback that are there, as far as the platform tells.
         stamp: changes with each change by anybody, where the platform does not show all of them; else "".
         note: what the instructor should know about what was sent.
+        unlisted: whether the platform's list leaves this student out, so that only `look` tells the score.
     """
 
     score: float | None = None
@@ -106,6 +107,7 @@ class Standing:
     versions: frozenset[str] = frozenset()
     stamp: str = ""
     note: str = ""
+    unlisted: bool = False
 
 
 @dataclass(frozen=True)

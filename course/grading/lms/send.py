@@ -125,19 +125,20 @@ def decide_all(
     changes = []
     for user, student in sorted(known.items(), key=lambda pair: pair[1]):
         if student in parcels and user in there:
-            standing = _certain(site, assignment, user, there[user], student in journal.begun)
+            standing = there[user]
+            if standing.unlisted or student in journal.begun:
+                standing = _looked_at(site, assignment, user, standing)
             changes.append(decide(student, user, parcels[student], standing, journal, replace=replace))
     return changes
 
 
-def _certain(site: Platform, assignment: Assignment, user: str, there: Standing, was_begun: bool) -> Standing:
-    """Return what a student has, asked for again if an earlier run was stopped while it sent to this student."""
-    if not was_begun:
-        return there
+def _looked_at(site: Platform, assignment: Assignment, user: str, there: Standing) -> Standing:
+    """Return what a student has by the list and by a look: an earlier run may have been stopped while it sent."""
     try:
-        return altered(there, versions=site.look(assignment, user).versions)
+        seen = site.look(assignment, user)
     except Refused:
         return there
+    return altered(there, versions=seen.versions, score=seen.score if there.unlisted else there.score)
 
 
 def _parcels(
@@ -231,6 +232,8 @@ def _check(site: Platform, assignment: Assignment, sent: Sequence[Change], journ
     there = site.standings(assignment)
     for change in sent:
         now = there.get(change.user, Standing())
+        if now.unlisted:
+            now = _looked_at(site, assignment, change.user, now)
         if now.score is None or not is_equal(now.score, float(change.parcel.points)):
             has = "no grade" if now.score is None else f"{now.score:g} points"
             why = "a rubric, a lock or a rule there may decide"

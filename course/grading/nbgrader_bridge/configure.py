@@ -74,14 +74,15 @@ def configure(c: Any, course: Course | None = None) -> None:
     c.Autograde.exporter_class = MENDED
     c.Autograde.sanitize_preprocessors = list(SANITISE)
     c.Autograde.autograde_preprocessors = list(AUTOGRADE)
-    # Feedback shows the student's work and the judge's messages, asks about the code, and shows nothing of hidden
-    # tests. Late penalties are computed again, because graders give some of the points after autograding.
+    # Feedback shows the student's work and the judge's messages, asks about the code, offers regrade requests, and
+    # shows nothing of hidden tests. Late penalties are computed again, because graders give some of the points later.
     c.GenerateFeedback.preprocessors = [
         "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
         "nbgrader.preprocessors.GetGrades",
         "course.grading.nbgrader_bridge.feedback_page.SubmissionNotes",
         "course.grading.nbgrader_bridge.feedback_page.TrimHiddenTests",
         "course.grading.nbgrader_bridge.own_code.AskAboutCode",
+        "course.grading.nbgrader_bridge.regrade_section.OfferRequests",
         "nbgrader.preprocessors.ClearHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         "course.grading.nbgrader_bridge.feedback_page.Readable",

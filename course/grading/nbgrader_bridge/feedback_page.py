@@ -21,6 +21,7 @@ from course.grading.gradebook.scores import read_scores
 from course.grading.intake.check_submission import notes_on_work, read_document
 from course.grading.intake.grader_notes import notes_in
 from course.grading.nbgrader_bridge.page_writer import SetAside
+from course.grading.nbgrader_bridge.regrade_section import SECTION, with_section
 from course.problem import Problem
 
 # nbconvert configures the order of outputs for all steps. nbgrader's steps do not declare the setting, and would warn.
@@ -60,6 +61,7 @@ class FeedbackPage(HTMLExporter):
     ) -> tuple[str, dict[str, Any]]:
         """Export `nb` as the page and return the page with its resources."""
         page, about = super().from_notebook_node(nb, resources, **options)
+        page = with_section(page, about.get(SECTION, ""))
         if self._aside is not None:
             whole = self._aside.put_back(page)
             if whole is None:  # an instructor's own template changed a placeholder

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +19,7 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from course.course import Course
 from course.grading.gradebook.students import lookalikes
 from course.grading.intake import attempts
-from course.grading.intake.bare_notebooks import Listed, by_sender, match_bare, other_topic
+from course.grading.intake.bare_notebooks import Listed, by_sender, find_student, match_bare, other_topic
 from course.grading.intake.ownership import (
     Conflict,
     HandIn,
@@ -45,6 +45,7 @@ from course.grading.intake.untrusted import (
 )
 from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.class_list import class_list
+from course.grading.nbgrader_bridge.collected_requests import CollectedRequests
 from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.nbgrader_bridge.left_files import (
     BESIDE,
@@ -85,6 +86,7 @@ class TopicCollector(FileNameCollectorPlugin):
         self._settled: set[str] = set()
         self._topics = self.course.known_folders
         self._extracted = Path()
+        self.requests = CollectedRequests(Path(), ())
 
     @property
     def is_ours(self) -> bool:
@@ -132,6 +134,8 @@ class TopicCollector(FileNameCollectorPlugin):
         for folder in self._empty_folders(extracted):
             self.left.add("no work is in it. Ask for it again", folder)
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
+        self.requests = CollectedRequests(extracted, files)
+        self._passed_over.update(self.requests.found)
         files = [path for path in files if path not in self._passed_over]
         manifests = dict(self._manifests(files, extracted))
         below = [_below(path, extracted) for path in files]
@@ -153,6 +157,17 @@ class TopicCollector(FileNameCollectorPlugin):
                 by_student.setdefault(one.student, []).append(one)
         for several in by_student.values():
             self._keep_older(several, extracted)
+        self.requests.keep(self.course, self.root, partial(self._owner, [*others, *found]))
+        for path, reason in self.requests.left.items():
+            self.left.add(reason, path)
+
+    def _owner(self, hand_ins: Iterable[HandIn], path: PurePosixPath, sender: Sender | None) -> str:
+        """Return the student whose file this is: by the zip that it came in, or by its sender; "" if unknown."""
+        packed = [one.student for one in hand_ins if one.time and path.is_relative_to(one.folder)]
+        packed += [one.student for one in hand_ins if sender is not None and one.sender == sender]
+        known = [student for student, other in self._collected().items() if other == sender]
+        listed = find_student(sender, self.people, may_be_team=bool(self.groups)) if sender else None
+        return next(iter([*packed, *known, *filter(None, [listed])]), "")
 
     def _empty_folders(self, extracted: Path) -> list[Path]:
         """Return the folders named by a student's zip or by a platform that hold no work."""
@@ -342,6 +357,7 @@ class TopicCollector(FileNameCollectorPlugin):
             stamp = f"write the time that Canvas shows into submitted/<student>/{self.topic}/timestamp.txt"
             yield f"Canvas calls the work of {', '.join(late)} LATE, but it counts as on time. To change that, {stamp}."
         yield from filter(None, (shared.note for shared in self._settled_shared()))
+        yield from self.requests.notes
         for student, other in sorted(lookalikes(self._settled, [one.id for one in self.people]).items()):
             yield (
                 f"The class list has no {student}, but {other}. If they are one student, move the work from "

@@ -21,36 +21,45 @@ from course.syllabus import Topic
 COPIED = Path(".course", "sources.json")
 """The file with the hashes of our sources, by topic, when they were copied into an instructor's course."""
 
+ORIGINALS = Path(".course", "originals")
+"""The folder with our files as they were copied, each under its hash, for `course upgrade` to merge by."""
+
+COPIED_FILES = ("nbgrader_config.py",)
+"""The files that a course has from us beside its sources and the capstone."""
+
 OURS = Path(course.__file__).parents[1]
 """The folder of our repository, if this package is in it."""
 
 
 def note_copied(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> None:
     """Save the hashes of our sources that equal the instructor's now, or that have no saved hash."""
-    kept = _copied(root)
-    now = {
-        topic.folder: theirs
-        for topic, mine, theirs in _both(root, topics, ours)
-        if mine == theirs or topic.folder not in kept
-    }
-    if now.items() - kept.items():
-        write_atomically(root / COPIED, json.dumps(kept | now, indent=1).encode())
+    kept = copied_hashes(root)
+    for topic, mine, theirs in _both(root, topics, ours):
+        if (mine == theirs or topic.folder not in kept) and kept.get(topic.folder) != theirs:
+            note_as_ours(root, topic.folder, source_path(ours, topic).read_bytes())
+
+
+def note_as_ours(root: Path, key: str, content: bytes) -> None:
+    """Save that our file called `key` was like this when it came into the course, and keep its content."""
+    digest = hashlib.sha256(content).hexdigest()
+    write_atomically(root / ORIGINALS / digest, content)
+    write_atomically(root / COPIED, json.dumps(copied_hashes(root) | {key: digest}, indent=1).encode())
 
 
 def older_than_ours(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> Iterator[str]:
     """Yield a sentence for each source that is older than ours, with what to do."""
-    kept = _copied(root)
+    kept = copied_hashes(root)
     for topic, mine, theirs in _both(root, topics, ours):
         copied = kept.get(topic.folder)
         if theirs in (mine, copied):
             continue
-        path, there = source_path(root, topic), source_path(ours, topic)
+        path = source_path(root, topic)
         if copied == mine:
-            renew = f"To renew it, copy {there} there and run `course release {topic.folder}`"
+            renew = f"To renew it, run `course upgrade {topic.folder} --take`"
             yield f"{path.relative_to(root)} is older than ours. {renew}"
         else:
             why = "has your edits, and ours has changed since" if copied else "differs from ours, and may be older"
-            yield f"{path.relative_to(root)} {why}. Compare it with {there}"
+            yield f"{path.relative_to(root)} {why}. `course upgrade {topic.folder} --diff` shows both"
 
 
 def _both(root: Path, topics: Sequence[Topic], ours: Path) -> Iterator[tuple[Topic, str, str]]:
@@ -62,7 +71,8 @@ def _both(root: Path, topics: Sequence[Topic], ours: Path) -> Iterator[tuple[Top
             yield topic, mine, theirs
 
 
-def _copied(root: Path) -> dict[str, str]:
+def copied_hashes(root: Path) -> dict[str, str]:
+    """Return the hashes of our files when they came into the course, by topic or path."""
     try:
         return {str(topic): str(told) for topic, told in json.loads((root / COPIED).read_text("utf-8")).items()}
     except (OSError, ValueError, AttributeError):
@@ -135,7 +145,9 @@ def begin(
     for topic in topics:
         shutil.copy(source_path(repository, topic), source_path(root, topic))
     note_copied(root, topics, repository)
-    shutil.copy(repository / "nbgrader_config.py", root)
+    for name in COPIED_FILES:
+        shutil.copy(repository / name, root)
+        note_as_ours(root, name, (repository / name).read_bytes())
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
     tables = [_table(topic) for topic in topics]
     if project:
@@ -161,6 +173,8 @@ def _listed(topics: Sequence[Topic]) -> str:
 def _add_project(repository: Path, root: Path) -> str:
     """Copy the capstone into a course, and return its tables."""
     shutil.copytree(repository / "exercises" / PROJECT, root / "exercises" / PROJECT)
+    for path in sorted((root / "exercises" / PROJECT).glob("*.py")):
+        note_as_ours(root, path.relative_to(root).as_posix(), path.read_bytes())
     return (repository / "exercises" / PROJECT / "outline.toml").read_text("utf-8")
 
 

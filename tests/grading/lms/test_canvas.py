@@ -82,13 +82,18 @@ def test_all_attempts_come_once(canvas: Canvas, canvas_site: CanvasSite) -> None
     canvas_site.hand_in(11, 102, DUE, ("work.zip", b"team"))
     canvas_site.hand_in(11, 103, DUE)
     canvas_site.work(11, 104).history.append(
-        {"attempt": 1, "submitted_at": "2027-02-01T00:00:00+01:00", "submission_type": "online_text_entry"}
+        {
+            "attempt": 1,
+            "submitted_at": "2027-02-01T00:00:00+01:00",
+            "submission_type": "online_text_entry",
+            "body": "<p>Hi",
+        }
     )
     for user in (102, 103):
         canvas_site.work(11, user).group = (9, "Owls")
     found = canvas.attempts(WORK)
     assert [(one.user, one.number, one.typed) for one in found] == [
-        ("101", 1, False), ("102", 1, False), ("104", 1, True), ("101", 2, False),
+        ("101", 1, ""), ("102", 1, ""), ("104", 1, "<p>Hi"), ("101", 2, ""),
     ]  # fmt: skip
     assert [one.prefix("7") for one in found] == [
         "lovelaceada_101_7_", "núñezbea_102_7_", "kimdan_104_7_", "lovelaceada_LATE_101_7_",

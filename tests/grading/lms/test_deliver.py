@@ -337,3 +337,21 @@ def test_another_course_has_another_journal(tmp_path: Path) -> None:
     for other in (Place("https://y.example.org", 1), Place("https://x.example.org", 2)):
         with journal_of(tmp_path, NAME, other, assignment) as journal:
             assert journal.sent == {} and journal.is_ours("ada", Standing(None))
+
+
+def test_a_group_member_who_handed_in_nothing_is_seen_on_moodle(
+    moodle: Moodle, moodle_site: MoodleSite, tmp_path: Path
+) -> None:
+    """Moodle's list of grades has only students with a submission. Bea's grade there was entered by hand."""
+    moodle_site.hand_in(11, NUMBERS["ada"], DUE, ("a.ipynb", b"{}"))
+    moodle_site.grade_of(11, NUMBERS["bea"]).grade = 1.25
+    there = Class(moodle_site, moodle, tmp_path)
+    changes, notes = there.run()
+    assert counts(changes) == "3 to send, 1 changed there by somebody else, and kept" and notes == []
+    assert moodle_site.grade_of(11, NUMBERS["bea"]).grade == 1.25
+    done = writes(there)
+    changes, notes = there.run()
+    assert counts(changes) == "3 unchanged, 1 changed there by somebody else, and kept" and notes == []
+    assert writes(there) == done
+    there.set_score("dan", None)
+    assert next(change.why for change in there.run()[0] if change.student == "dan") == "removed there"

@@ -34,7 +34,7 @@ def course_in(root: Path) -> Path:
     return root
 
 
-RENEW = "is older than ours. To renew it, copy {} there and run `course release 03_rnn`"
+RENEW = "is older than ours. To renew it, run `course upgrade 03_rnn --take`"
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ RENEW = "is older than ours. To renew it, copy {} there and run `course release 
         ("first", "first", ""),
         ("first", "second", RENEW),
         ("edited", "first", ""),
-        ("edited", "second", "has your edits, and ours has changed since. Compare it with {}"),
+        ("edited", "second", "has your edits, and ours has changed since. `course upgrade 03_rnn --diff` shows both"),
         ("second", "second", ""),  # copied by hand
     ],
 )
 def test_what_became_of_both_since_it_was_copied(mine: Path, ours: Path, mine_is: str, ours_is: str, says: str) -> None:
     (mine / FILE).write_text(f"{mine_is}\n")
     (ours / FILE).write_text(f"{ours_is}\n")
-    told = [f"{FILE} {says.format(ours / FILE)}"] if says else []
+    told = [f"{FILE} {says}"] if says else []
     assert list(older_than_ours(mine, [TOPIC, OTHER], ours)) == told
 
 
@@ -67,7 +67,7 @@ def test_a_course_of_an_earlier_version_is_told_once(mine: Path, ours: Path) -> 
     (mine / ".course" / "sources.json").unlink()
     (mine / FILE).write_text("whose?\n")
     (told,) = older_than_ours(mine, [TOPIC, OTHER], ours)
-    assert told == f"{FILE} differs from ours, and may be older. Compare it with {ours / FILE}"
+    assert told == f"{FILE} differs from ours, and may be older. `course upgrade 03_rnn --diff` shows both"
     note_copied(mine, [TOPIC, OTHER], ours)  # as each release does
     assert list(older_than_ours(mine, [TOPIC, OTHER], ours)) == []
 

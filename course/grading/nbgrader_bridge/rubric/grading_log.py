@@ -78,6 +78,13 @@ class GradingLog:
         with self._told(), closing(self._open()) as connection:
             return _saves(connection, answer)
 
+    def last_savers(self, answer: Answer) -> dict[str, str]:
+        """Return who saved each student's answer to the same question last, by student."""
+        if not self.path.is_file():
+            return {}
+        with self._told(), closing(self._open()) as connection:
+            return _last_savers(connection, answer)
+
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Lock the database until the block ends, and commit what the block added unless it raises.
@@ -122,8 +129,22 @@ def add_save(connection: sqlite3.Connection, answer: Answer, save: Save) -> None
     )
 
 
+def _last_savers(connection: sqlite3.Connection, answer: Answer) -> dict[str, str]:
+    if not _has_saves(connection):
+        return {}
+    rows = connection.execute(
+        "SELECT student, grader FROM saved WHERE topic = ? AND question = ? ORDER BY id",
+        (answer.topic, answer.question),
+    )
+    return dict(rows.fetchall())
+
+
+def _has_saves(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'saved'").fetchone() is not None
+
+
 def _saves(connection: sqlite3.Connection, answer: Answer) -> list[Save]:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'saved'").fetchone():
+    if not _has_saves(connection):
         return []
     rows = connection.execute(
         "SELECT grader, points, extra_credit, comment, criteria, by_hand, at, id FROM saved"

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from tornado import web
 
 from course.grading.machine.faults import Fault, advice_for
-from course.grading.nbgrader_bridge.rubric.grading_log import GradingLog
+from course.grading.nbgrader_bridge.rubric.alike_answers import GradedTexts
+from course.grading.nbgrader_bridge.rubric.class_answers import ClassAnswers
+from course.grading.nbgrader_bridge.rubric.grading_log import Answer, GradingLog
 from course.grading.nbgrader_bridge.rubric.marks import AnswerMarks, Impossible, Outdated
 from course.grading.nbgrader_bridge.rubric.points import fault_of
 from course.outline import FILE, Faulty, Rubric, read_outline
@@ -75,6 +78,11 @@ class RubricHandler(BaseApiHandler):
         self.set_status(status)
         self.finish(json.dumps({"fault": sentence}))
 
+    def undo(self, status: int, sentence: str) -> None:
+        """Forget changes that are not saved, and answer with a sentence."""
+        self.gradebook.db.rollback()
+        self.refuse(status, sentence)
+
 
 class RubricsHandler(RubricHandler):
     """The rubrics of a submission, with the selected criteria and who saved them."""
@@ -112,17 +120,60 @@ class AnswerHandler(RubricHandler):
                 self.set_status(409)
             self.finish(json.dumps(marks.described(self.grader)))
         except (Faulty, Impossible) as fault:
-            self._undo(400, str(fault))
+            self.undo(400, str(fault))
         except (Fault, OSError, SQLAlchemyError) as error:
-            self._undo(500, advice_for(error) or str(error))
+            self.undo(500, advice_for(error) or str(error))
 
-    def _undo(self, status: int, sentence: str) -> None:
-        self.gradebook.db.rollback()
-        self.refuse(status, sentence)
 
+class ClassHandler(RubricHandler):
+    """All students' answers to the question of one answer."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self, submission_id: str, question: str) -> None:
+        """Answer with what is graded of the question, which answers are alike, and the next that nobody graded."""
+        self._answer(submission_id, question, None)
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def post(self, submission_id: str, question: str) -> None:
+        """Give the answer's points and comment to those named in `to`; status 409 means that nothing was changed."""
+        wanted = self.get_json_body()
+        self._answer(submission_id, question, wanted if isinstance(wanted, dict) else {})
+
+    def _answer(self, submission_id: str, question: str, wanted: Mapping[str, Any] | None) -> None:
+        try:
+            marks = next((one for one in self.marks(submission_id) if one.answer.question == question), None)
+            if marks is None:
+                self.refuse(404, f"{question} has no rubric in course.toml any more. Reload the page.")
+                return
+            log = GradingLog(Path(self.coursedir.root))
+            answers = ClassAnswers(self.gradebook, submission_id, marks, log, partial(self._text, marks.answer))
+            given = None
+            if wanted is not None:
+                given = answers.give(list(wanted.get("to", ())), str(wanted.get("version")), self.grader)
+            self.finish(json.dumps({**answers.described(self.grader), "gave": given}))
+        except Outdated:
+            self.undo(409, "Somebody changed this answer meanwhile. Nothing was given to the others.")
+        except (Faulty, Impossible) as fault:
+            self.undo(400, str(fault))
+        except (Fault, OSError, SQLAlchemyError) as error:
+            self.undo(500, advice_for(error) or str(error))
+
+    def _text(self, answer: Answer, student: str) -> str | None:
+        """Return a student's text for the question of `answer`."""
+        folder = self.coursedir.format_path(self.coursedir.autograded_directory, student, answer.topic)
+        return TEXTS.read(Path(self.coursedir.root, folder, f"{answer.topic}.ipynb"), answer.question)
+
+
+TEXTS = GradedTexts()
+"""The answers that this server has read."""
 
 HANDLERS = [
     (r"/formgrader/api/rubrics/([^/]+)", RubricsHandler),
     (r"/formgrader/api/rubrics/([^/]+)/([^/]+)", AnswerHandler),
+    (r"/formgrader/api/questions/([^/]+)/([^/]+)", ClassHandler),
     (r"/formgrader/rubric/(.*)", web.StaticFileHandler, {"path": str(STATIC)}),
 ]

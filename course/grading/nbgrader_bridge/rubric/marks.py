@@ -40,10 +40,20 @@ class AnswerMarks:
     """
 
     def __init__(self, gradebook: Any, notebook: Any, question: str, rubric: Rubric, log: GradingLog) -> None:
-        self._gradebook, self._rubric, self._log = gradebook, rubric, log
+        self.rubric = rubric
+        self._gradebook, self._log = gradebook, log
         self.answer = Answer(notebook.assignment.name, notebook.student.id, question)
         self.grade: Any = next((one for one in notebook.grades if one.name == question), None)
         self.comment: Any = next((one for one in notebook.comments if one.name == question), None)
+
+    def of(self, notebook: Any) -> AnswerMarks:
+        """Return another student's answer to the same question; `notebook` is the gradebook's entry."""
+        return AnswerMarks(self._gradebook, notebook, self.answer.question, self.rubric, self._log)
+
+    def copy(self, other: AnswerMarks) -> None:
+        """Take over another answer's points and comment; the caller logs and commits."""
+        self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment = other.now
+        self.grade.needs_manual_grade = False
 
     @property
     def are_there(self) -> bool:
@@ -56,20 +66,20 @@ class AnswerMarks:
         return self.comment.manual_comment or ""
 
     @property
-    def _now(self) -> tuple[float | None, float | None, str | None]:
+    def now(self) -> tuple[float | None, float | None, str | None]:
         """The manual points, extra credit and comment."""
         return self.grade.manual_score, self.grade.extra_credit, self.comment.manual_comment
 
     @property
     def taken(self) -> list[Criterion]:
         """The criteria that the comment names."""
-        return taken_in(self.text, self._rubric)
+        return taken_in(self.text, self.rubric)
 
     @property
     def version(self) -> str:
         """A hash of points, comment and their last save, which differs after any change."""
         saves = self._log.saves(self.answer)
-        return sha256(json.dumps([*self._now, saves[-1].id if saves else 0]).encode()).hexdigest()
+        return sha256(json.dumps([*self.now, saves[-1].id if saves else 0]).encode()).hexdigest()
 
     def change(self, wanted: Mapping[str, Any], grader: str) -> None:
         """Change the answer if its version is `wanted["version"]`, and log the grader if the change has an effect.
@@ -82,16 +92,16 @@ class AnswerMarks:
             self._gradebook.db.expire_all()
             if wanted.get("version") != self.version:
                 raise Outdated
-            before = self._now, self.grade.needs_manual_grade, self._is_by_hand
+            before = self.now, self.grade.needs_manual_grade, self.is_by_hand
             by_hand = self._apply(wanted)
-            if (self._now, self.grade.needs_manual_grade, by_hand) != before:
+            if (self.now, self.grade.needs_manual_grade, by_hand) != before:
                 criteria = [criterion.wording for criterion in self.taken]
-                add_save(connection, self.answer, Save(grader, *self._now, criteria, by_hand))
+                add_save(connection, self.answer, Save(grader, *self.now, criteria, by_hand))
             self._gradebook.db.commit()
 
     def _apply(self, wanted: Mapping[str, Any]) -> bool:
         """Change points and comment; return whether the points are now the grader's own, and not the sum."""
-        by_hand = self._is_by_hand
+        by_hand = self.is_by_hand
         if "manual_comment" in wanted:
             self._write(str(wanted["manual_comment"] or ""))
             return by_hand
@@ -100,7 +110,7 @@ class AnswerMarks:
             if not by_hand:
                 self.grade.manual_score = self._given
         elif wanted.get("use_rubric"):
-            self._write(renewed(self.text, self._rubric))
+            self._write(renewed(self.text, self.rubric))
             self.grade.manual_score, by_hand = self._given, False
         else:
             self.grade.manual_score = _number(wanted.get("manual_score"))
@@ -110,11 +120,11 @@ class AnswerMarks:
         return by_hand
 
     def _take(self, wording: str, take: bool) -> None:
-        criterion = next((one for one in self._rubric if one.wording == wording), None)
+        criterion = next((one for one in self.rubric if one.wording == wording), None)
         if criterion is None:
             raise Impossible("This criterion is no longer in course.toml. Reload the page.")
         change = with_criterion if take else without_criterion
-        self._write(change(self.text, self._rubric, criterion))
+        self._write(change(self.text, self.rubric, criterion))
 
     def _write(self, text: str) -> None:
         self.comment.manual_comment = text or None
@@ -126,10 +136,10 @@ class AnswerMarks:
 
     @property
     def _sum(self) -> float:
-        return points_of(self._rubric, self.taken, self.grade.max_score)
+        return points_of(self.rubric, self.taken, self.grade.max_score)
 
     @property
-    def _is_by_hand(self) -> bool:
+    def is_by_hand(self) -> bool:
         """Whether a grader wrote the points (even if equal to the sum), so that selecting a criterion keeps them."""
         if self.grade.manual_score in (None, self._sum):
             last = next(reversed(self._log.saves(self.answer)), None)
@@ -143,7 +153,7 @@ class AnswerMarks:
         rows = self._gradebook.db.query(Comment.manual_comment).filter(
             Comment.cell_id == self.comment.cell_id, Comment.manual_comment.isnot(None)
         )
-        counted = Counter(text for (comment,) in rows for text in typed_in(comment, self._rubric))
+        counted = Counter(text for (comment,) in rows for text in typed_in(comment, self.rubric))
         return sorted(counted.items(), key=lambda one: (-one[1], one[0].casefold()))
 
     def described(self, grader: str) -> dict[str, Any]:
@@ -157,15 +167,15 @@ class AnswerMarks:
             "question": self.answer.question,
             "version": self.version,
             "maximum": self.grade.max_score,
-            "starts_full": starts_full(self._rubric),
-            "criteria": [_shown(one, one in taken) for one in self._rubric],
+            "starts_full": starts_full(self.rubric),
+            "criteria": [_shown(one, one in taken) for one in self.rubric],
             "sum": self._sum,
-            "by_hand": self._is_by_hand,
+            "by_hand": self.is_by_hand,
             "grade": self.grade.to_dict(),
             "comment": self.comment.to_dict(),
             "used_before": self.used_before(),
             "saves": shown,
-            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != self._now,
+            "changed_elsewhere": last is not None and (last.points, last.extra_credit, last.comment) != self.now,
         }
 
 

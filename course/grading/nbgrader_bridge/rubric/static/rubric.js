@@ -1,7 +1,8 @@
 // The rubric of a written question, beside its answer on formgrader's page of a submission.
 //
 // The server knows which criteria are taken and what they sum to. This file draws that, sends each change with the
-// version of what the grader saw, and asks the grader where somebody else has saved meanwhile.
+// version of what the grader saw, and asks the grader where somebody else has saved meanwhile. Below the rubric it shows
+// all students' answers to the question, and a bar leads to the next answer that nobody graded.
 "use strict";
 
 (() => {
@@ -11,7 +12,7 @@
 
   async function ask(method, path, body) {
     try {
-      const answer = await fetch(`${base_url}/api/rubrics/${path}`, {
+      const answer = await fetch(`${base_url}/api/${path}`, {
         method,
         body: body && JSON.stringify(body),
         headers: { "X-XSRFToken": getCookie("_xsrf") || "" },
@@ -61,7 +62,8 @@
       this.saved = make("div", { class: "rubric-saved" });
       this.alert = make("div", { class: "rubric-alert", role: "alert" });
       this.heading = make("h5", { id: this.id });
-      const parts = [this.heading, this.sum, this.alert, this.list, this.used, this.saved];
+      this.everybody = make("div", { class: "rubric-class" });
+      const parts = [this.heading, this.sum, this.alert, this.list, this.used, this.saved, this.everybody];
       this.section = make("section", { class: "rubric", "aria-labelledby": this.id }, ...parts);
       this.label();
       this.listen();
@@ -73,6 +75,36 @@
       }));
       this.replaceSync(comment, "comment", (model) => ({ manual_comment: model.get("manual_comment") }));
       this.show(state);
+    }
+
+    get path() {
+      return `${submission_id}/${encodeURIComponent(this.state.question)}`;
+    }
+
+    get isOpen() {
+      return this.state.grade.needs_manual_grade;
+    }
+
+    get isInView() {
+      const box = this.section.getBoundingClientRect();
+      return box.top < window.innerHeight * 0.8 && box.bottom > window.innerHeight * 0.2;
+    }
+
+    // Come to the question, with the focus in no field, so that the number keys take criteria at once.
+    comeHere() {
+      $(":animated").finish();
+      formgrader.last_selected = $(this.score);
+      if (document.activeElement) document.activeElement.blur();
+      const top = this.cell.getBoundingClientRect().top + window.scrollY;
+      window.scrollTo({ top: top - 90 }); // below formgrader's own bar
+      markActive();
+    }
+
+    async learn(method = "GET", body = undefined) {
+      const { status, said } = await ask(method, `questions/${this.path}`, body);
+      if (status === 200) this.drawEverybody(said);
+      else this.everybody.replaceChildren(make("p", { role: "alert" }, said.fault));
+      drawBar();
     }
 
     label() {
@@ -105,10 +137,13 @@
     }
 
     async put(change) {
-      const path = `${submission_id}/${encodeURIComponent(this.state.question)}`;
       for (;;) {
-        const { status, said } = await ask("PUT", path, { ...change, version: this.state.version });
-        if (status === 200) return this.show(said);
+        const { status, said } = await ask("PUT", `rubrics/${this.path}`, { ...change, version: this.state.version });
+        if (status === 200) {
+          this.show(said);
+          this.learn();
+          return;
+        }
         if (status === 409) {
           const last = said.saves[said.saves.length - 1];
           const by = last && !said.changed_elsewhere ? `${who(last)} saved` : "Somebody changed";
@@ -213,6 +248,7 @@
       }
       const buttons = this.list.querySelectorAll(".rubric-criterion");
       state.criteria.forEach((one, index) => buttons[index].setAttribute("aria-pressed", one.taken));
+      this.drawGiven();
     }
 
     row(row, number) {
@@ -226,6 +262,7 @@
           ...(one.group ? [] : hint),
           make("span", { class: "rubric-points" }, one.points),
           make("span", { class: "rubric-text" }, one.text),
+          make("span", { class: "rubric-given" }),
         );
       });
       if (!row[0].group) return make("li", {}, ...buttons);
@@ -274,6 +311,116 @@
     }
   }
 
+  // Everybody's answers to a question, below its rubric.
+  Object.assign(Panel.prototype, {
+    drawEverybody(about) {
+      this.about = about;
+      const again = about.again ? ` ${about.again} of them had points before their students handed in again.` : "";
+      const empty = about.empty
+        ? ` ${about.empty} empty or unchanged ${about.empty === 1 ? "answer has its" : "answers have their"} 0 points already.`
+        : "";
+      const open = `Of ${about.answers} answers to this question, ${about.open || "none"} still wait${
+        about.open === 1 ? "s" : ""
+      } for a grader.`;
+      const shares = about.shares.map(([name, isYou, count]) => {
+        const share = Math.round((100 * count) / about.graded);
+        return `${isYou ? `you (${name})` : name || "somebody whose name was not kept"} ${count} (${share} %)`;
+      });
+      const by = shares.length ? [make("p", {}, `Graded by ${shares.join(", ")}.`)] : [];
+      const was = this.everybody.querySelector("details");
+      const alike = about.alike.length ? [this.alikeList(about, !was || was.open)] : [];
+      const heading = make("h6", {}, "All students");
+      this.everybody.replaceChildren(heading, make("p", {}, open, again, empty), ...by, ...alike);
+      this.drawGiven();
+    },
+
+    // How often graders gave each criterion, as a share of the graded answers.
+    drawGiven() {
+      if (!this.about) return;
+      const marks = this.list.querySelectorAll(".rubric-given");
+      this.state.criteria.forEach((one, index) => {
+        const count = this.about.given[one.wording] || 0;
+        marks[index].textContent = this.about.graded ? `${count}×` : "";
+        marks[index].title = `given to ${count} of ${this.about.graded} graded answers`;
+      });
+    },
+
+    alikeList(about, isOpen) {
+      const equal = about.alike.filter((one) => one.equal).length;
+      const kinds = [`${equal} equal`, `${about.alike.length - equal} nearly equal`];
+      const told = `Same answer elsewhere: ${kinds.filter((one) => !one.startsWith("0")).join(", ")}`;
+      const boxes = about.alike.map((one) => {
+        const box = make("input", { type: "checkbox", value: one.id });
+        box.checked = one.untouched;
+        box.disabled = !one.untouched;
+        return box;
+      });
+      const items = about.alike.map((one, index) => make("li", {}, ...this.alikeItem(one, boxes[index])));
+      const open = about.alike.some((one) => one.untouched);
+      const give = button({ class: "btn btn-default btn-sm rubric-give" });
+      const label = () => {
+        const count = boxes.filter((box) => box.checked).length;
+        give.textContent = `Give ${count === 1 ? "it" : `these ${count}`} the same points and comment`;
+        give.disabled = count === 0 || this.isOpen;
+      };
+      boxes.forEach((box) => box.addEventListener("change", label));
+      give.addEventListener("click", () => this.give(boxes.filter((box) => box.checked).map((box) => box.value)));
+      label();
+      const first = this.isOpen ? [make("p", {}, "Grade this answer first. Then you can give the others the same.")] : [];
+      const summary = make("summary", {}, told);
+      const list = make("ul", {}, ...items);
+      return make("details", { open: isOpen ? "" : null }, summary, list, ...(open ? [...first, give] : []));
+    },
+
+    alikeItem(one, box) {
+      const link = make("a", { href: addressOf(one.id, this.state.question) }, `Submission #${one.number}`);
+      const graded = one.points === null ? "has a comment already" : `has ${points(one.points)}`;
+      const about = one.untouched ? "" : `, ${graded}${one.open ? " from before" : ""}`;
+      const name = `${one.equal ? "equal" : "nearly equal"}${about}`;
+      const tag = { same: "span", "only here": "del", "only there": "ins" };
+      const pieces = one.changes.map((change) => make(tag[change.kind], {}, change.text));
+      const text = pieces.length ? [make("blockquote", {}, ...pieces)] : [];
+      box.setAttribute("aria-label", `Submission #${one.number}`);
+      return [box, " ", link, `, ${name}`, ...text];
+    },
+
+    async give(to) {
+      await this.waiting;
+      if (!this.asking) await this.learn("POST", { version: this.state.version, to });
+    },
+  });
+
+  const addressOf = (id, question) => `${base_url}/submissions/${id}/?question=${encodeURIComponent(question)}`;
+
+  const bar = make("div", { class: "rubric-bar" });
+
+  function drawBar() {
+    const panel = markActive();
+    const about = panel && panel.about;
+    if (!about) return;
+    const left = panels.reduce((sum, one) => sum + (one.about ? one.about.open : 0), 0);
+    const key = make("kbd", { "aria-hidden": "true" }, "n");
+    const go = button({ class: "btn btn-primary btn-sm", "aria-keyshortcuts": "n", onclick: goOn }, "Next not graded ", key);
+    const told = make("span", { role: "status" }, left ? `${left} not graded` : "All answers are graded");
+    bar.replaceChildren(told, ...(left ? [go] : []));
+  }
+
+  // Go to the next answer that nobody graded: this page's question if it is out of sight, then the same question of
+  // the next students, then the other questions.
+  async function goOn() {
+    if (document.activeElement) document.activeElement.blur(); // which saves what was typed
+    const active = markActive();
+    await Promise.all(panels.map((panel) => panel.waiting));
+    if (panels.some((panel) => panel.asking)) return;
+    await Promise.all(panels.map((panel) => panel.learn()));
+    const order = [active, ...panels.filter((panel) => panel !== active)];
+    const here = order.find((panel) => panel.isOpen && !(panel === active && panel.isInView));
+    if (here === active) return here.comeHere();
+    const there = order.find((panel) => panel.about && panel.about.next);
+    if (there && (there === active || !here)) window.location = addressOf(there.about.next, there.state.question);
+    else if (here) here.comeHere();
+  }
+
   // The panel that digits go to: where the focus is, or else the nearest to the middle of the window.
   function markActive() {
     const middle = window.innerHeight / 2;
@@ -288,16 +435,17 @@
   }
 
   function onKey(event) {
-    const plain = !event.ctrlKey && !event.altKey && !event.metaKey && /^[1-9]$/.test(event.key);
+    const plain = !event.ctrlKey && !event.altKey && !event.metaKey && /^[1-9n]$/.test(event.key);
     if (!plain || event.repeat || event.target.closest(TYPING) || document.querySelector(".modal.in")) return;
     event.preventDefault();
-    markActive().step(Number(event.key));
+    if (event.key === "n") goOn();
+    else markActive().step(Number(event.key));
   }
 
   async function listenToOthers() {
     if (document.hidden) return;
     const before = panels.map((panel) => panel.state.version);
-    const { status, said } = await ask("GET", submission_id);
+    const { status, said } = await ask("GET", `rubrics/${submission_id}`);
     if (status !== 200) return;
     panels.forEach((panel, index) => {
       const state = said.find((one) => one.question === panel.state.question);
@@ -308,7 +456,7 @@
   const loaded = (models) => new Promise((done) => (models.loaded ? done() : models.once("sync", done)));
 
   async function begin() {
-    const { status, said } = await ask("GET", submission_id);
+    const { status, said } = await ask("GET", `rubrics/${submission_id}`);
     if (status !== 200) {
       const told = make("div", { class: "alert alert-danger", role: "alert" }, `No rubric is shown. ${said.fault}`);
       document.querySelector("body > .container").prepend(told);
@@ -330,9 +478,16 @@
     window.addEventListener("beforeunload", (event) => panels.some((panel) => panel.asking) && event.preventDefault());
     if (formgrader.keyboard_manager) {
       formgrader.keyboard_manager.help["1 to 9"] = "Take a criterion of the rubric, or take it back";
+      formgrader.keyboard_manager.help["n"] = "Go to the next answer that nobody graded";
     }
+    document.body.append(bar);
+    const panel = panels.find((one) => one.state.question === wanted);
+    if (panel) panel.comeHere();
     markActive();
+    panels.forEach((one) => one.learn());
   }
 
+  // Formgrader puts an address without the question in place of this one as soon as it begins.
+  const wanted = new URLSearchParams(window.location.search).get("question");
   window.addEventListener("load", begin);
 })();
