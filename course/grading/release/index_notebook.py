@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course.course import Course
+from course.grading.course_files import setup_cell
 from course.grading.course_files.catalogue import six_weeks
 from course.grading.course_files.course_folder import source_path
 from course.grading.course_files.own_cells import OwnCell, own_cells_released
-from course.grading.release import setup_cell
 from course.grading.release.source import KERNEL, write
 from course.notebook.standing import NOT_HERE
 from course.study_paths import paths_through
