@@ -20,7 +20,7 @@ pytest.importorskip("mkdocstrings")
 from markdown import markdown
 
 from course.grading.course_files.course_folder import release_path
-from course.grading.release.setup_cell import ABOVE
+from course.grading.course_files.setup_cell import ABOVE
 from course.hidden import predictions
 from course.syllabus import OURS
 from tests.grading.execution.test_kernel_edition import lines_of_answers, squeezed

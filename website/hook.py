@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from course.grading.course_files.catalogue import hours, six_weeks  # noqa: E402
-from course.grading.release.setup_cell import binder_address, colab_address  # noqa: E402
+from course.grading.course_files.setup_cell import binder_address, colab_address  # noqa: E402
 from course.hidden import predictions  # noqa: E402
 from course.study_paths import VOLUMES  # noqa: E402
 from course.syllabus import BRANCH, OURS, SOURCE, Topic  # noqa: E402

@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.exercise.prediction import Prediction
-from course.grading.release.setup_cell import ABOVE, is_setup
+from course.grading.course_files.setup_cell import ABOVE, is_setup
 from website.frames import MARK, MIME, player
 from website.quiz import quiz
 

@@ -16,9 +16,9 @@ import nbformat
 import pytest
 
 from course.course import chosen, course_in
+from course.grading.course_files.setup_cell import ARCHIVE
 from course.grading.gradebook.scores import read_scores
 from course.grading.release import handout
-from course.grading.release.setup_cell import ARCHIVE
 from course.outline import Faulty, Late, read_outline
 from course.problem import Problem
 from course.study_paths import PATHS

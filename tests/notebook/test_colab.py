@@ -29,7 +29,7 @@ from nbformat.v4 import new_code_cell
 
 from course.course import course_in
 from course.grading.course_files.course_folder import source_path
-from course.grading.release.setup_cell import is_setup
+from course.grading.course_files.setup_cell import is_setup
 from course.grading.release.source import build
 from course.grading.release.wheel import build_wheel
 from course.syllabus import OURS, Topic

@@ -21,7 +21,7 @@ from typing import Any
 
 from course.data import language_model
 from course.grading.course_files.course_folder import source_path
-from course.grading.release.setup_cell import is_setup
+from course.grading.course_files.setup_cell import is_setup
 from course.grading.release.source import build
 from course.syllabus import Topic
 from tests.original import ORIGINAL, find_topic

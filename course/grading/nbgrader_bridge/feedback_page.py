@@ -17,6 +17,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
 from course.grading.course_files.cells import is_test
+from course.grading.course_files.setup_cell import take_away
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.check_submission import notes_on_work, read_document
 from course.grading.intake.grader_notes import notes_in
@@ -133,10 +134,11 @@ OPEN = ", not graded yet"
 
 
 class Readable(NbGraderPreprocessor):
-    """A feedback step that adds the styles of this module to nbgrader's page."""
+    """A feedback step that adds the styles of this module to nbgrader's page, and leaves out the folded setup cell."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Add the styles to the page's other styles."""
+        """Add the styles to the page's other styles, and take away badges, setup cell and the text above it."""
+        take_away(nb)
         about = resources["nbgrader"]
         scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
         given = scores.cells if scores else {}

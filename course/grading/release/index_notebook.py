@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course.course import Course
-from course.grading.course_files.catalogue import hours, six_weeks
+from course.grading.course_files import setup_cell
+from course.grading.course_files.catalogue import six_weeks
 from course.grading.course_files.course_folder import source_path
 from course.grading.course_files.own_cells import OwnCell, own_cells_released
-from course.grading.release import setup_cell
 from course.grading.release.source import KERNEL, write
 from course.notebook.standing import NOT_HERE
-from course.study_paths import foundations, paths_through
+from course.study_paths import paths_through
 from course.syllabus import OURS, Topic
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ _OPENING = """\
 {range}, in {number} that {tell} you, while you work, what your numbers show.
 
 The cell with `progress()` draws the map of the course. It shows what leads to what and how far you are, and each name
-opens its notebook. Run that cell again whenever you come back."""
+opens its notebook. The times are those of the exercises, and reading takes additional time. Run that cell again
+whenever you come back."""
 
 _CODE = """\
 from course import progress
@@ -48,11 +49,12 @@ from course import review
 review()"""
 
 _TABLE = """\
-## All notebooks
+## Lectures and points
 
-{table}
+The map shows how long each notebook takes. This list adds its lecture and its points. Its links
+open the notebooks where no code runs, such as on GitHub.
 
-The points and times are those of the exercises. Reading takes additional time.{six_weeks}"""
+{table}{six_weeks}"""
 
 
 def write_home(course: Course) -> Path:
@@ -107,19 +109,15 @@ def _beside(topic: Topic) -> str:
     return f"{topic.folder}/{topic.folder}.ipynb"
 
 
-def _number(topic: Topic) -> str:
-    return "" if topic.number is None else str(topic.number)
-
-
 def _table(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> str:
-    rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
+    rows = ["| | notebook | lecture | exercises | points |", "|--:|:--|:--|--:|--:|"]
     for topic in topics:
-        after = ", ".join(_number(other) or other.title for other in foundations(topic, topics)) or "nothing"
         link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
         added = own.get(topic.name, ())
         kinds = [*(item.kind for item in topic.items), *(cell.kind for cell in added)]
         exercises = sum(kind != "question" for kind in kinds)
         points = topic.points + sum(cell.points for cell in added)
-        time = hours(sum(item.minutes for item in topic.items))
-        rows.append(f"| {_number(topic)} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")
+        rows.append(
+            f"| {'' if topic.number is None else topic.number} | {link} | {topic.lecture} | {exercises} | {points:g} |"
+        )
     return "\n".join(rows)

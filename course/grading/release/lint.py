@@ -14,9 +14,9 @@ from urllib.parse import unquote
 from course.course import Course
 from course.grading.course_files.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_files.course_folder import notebook_path, release_path, source_path
+from course.grading.course_files.setup_cell import is_setup
 from course.grading.release.class_text import faults, fitted
 from course.grading.release.pictures import is_still
-from course.grading.release.setup_cell import is_setup
 from course.grading.release.source import build
 from course.grading.release.steps import choose_question
 from course.outline import QUESTIONS

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from course import syllabus
 from course.course import Course, find_course
 from course.files import write_atomically
+from course.grading.course_files import setup_cell
 from course.grading.course_files.cells import BEGIN, SOLUTION_SUFFIX, grade_id
 from course.grading.course_files.course_folder import demand_course, notebook_path, released_at, source_path
-from course.grading.release import setup_cell
 from course.problem import Problem
 from course.syllabus import Topic
 

@@ -82,6 +82,9 @@ def test_one_process_writes_the_same_pages(course: Path) -> None:
     assert feedback.write(["ada", "eve"], workers=2) == {}
     by_two = files(course)
     assert feedback.write(["ada", "eve"], workers=1) == {} and files(course) == by_two
+    submitted = (course / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text("utf-8")
+    page = (course / "feedback" / "ada" / NAME / f"{NAME}.html").read_text("utf-8")
+    assert "install the course where it is missing" in submitted and "install the course" not in page
 
 
 def test_a_page_that_cannot_be_written_is_told(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

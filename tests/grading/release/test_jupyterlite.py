@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course.grading.release.setup_cell import setup_source
+from course.grading.course_files.setup_cell import setup_source
 
 DRIVER = """
 import sys

@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from course.grading.course_files.course_folder import release_path
-from course.grading.release.setup_cell import ABOVE, ARCHIVE, badges, is_setup, setup_source
+from course.grading.course_files.setup_cell import ABOVE, ARCHIVE, badges, is_setup, setup_source
 from course.syllabus import BRANCH, OURS, SOURCE, Topic
 
 ROOT = Path(__file__).parents[3]

@@ -137,4 +137,5 @@ def take_away(notebook: NotebookNode) -> None:
 
 def is_setup(cell: NotebookNode) -> bool:
     """Return whether this is the setup cell."""
-    return _TAG in cell.metadata.get("tags", ())
+    tags = cell.metadata.get("tags")
+    return isinstance(tags, list) and _TAG in tags and "nbgrader" not in cell.metadata
