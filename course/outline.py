@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -55,11 +56,20 @@ LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
 LONGEST = timedelta(days=366)
 """The longest possible extension."""
 
+VIVA = "_viva"
+"""What follows a topic's folder in the name of its viva in the gradebook."""
+
+FINAL = "final"
+"""What the final grade is called in commands and on platforms."""
+
 PLATFORMS = ("canvas", "moodle")
 """The tables that say where on a platform a class is."""
 
 PUBLIC = ("title", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
+
+PRIVATE = ("extensions", "excused", "groups", "rubrics", "viva", "final", "feedback")
+"""The tables that students do not get."""
 
 TOPIC_FOLDER = re.compile(r"((?P<number>\d\d)_)?(?P<name>[a-z][a-z0-9_]*)")
 """What a topic's folder is called: `03_rnn`, or a topic of an instructor's own without a number, `project`."""
@@ -93,6 +103,23 @@ class Late:
         seconds -= self.grace_hours * 3600
         days = -(-seconds // 86400) if seconds > 0 else 0
         return score * min(self.percent_per_day * days, self.most_percent) / 100
+
+
+@dataclass(frozen=True)
+class Final:
+    """How a final grade in percent follows from a student's shares of the points.
+
+    `weights` are those of topics, or empty where a topic weighs as much as its points. Of the topics outside
+    `never_dropped`, the `drop_lowest` with the lowest shares do not count. What `extra_credit` names, topics and
+    exercises, adds to a grade and is not asked for. The grade is at most `cap`, with so many `decimals`.
+    """
+
+    weights: dict[str, Fraction] = field(default_factory=dict)
+    drop_lowest: int = 0
+    never_dropped: frozenset[str] = frozenset()
+    extra_credit: frozenset[str] = frozenset()
+    cap: int = 100
+    decimals: int = 1
 
 
 @dataclass(frozen=True)
@@ -169,7 +196,8 @@ Rubric = tuple[Criterion, ...]
 class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
-    `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
+    `extensions` give single students more time, by student and topic. `excused` are students with the topics that do
+    not count for them, and `final` says how the final grade follows. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
     `asks_in_feedback` says whether pages of feedback ask about the student's own code. `places` are those of the class
     on `PLATFORMS`. `public` is the text of the parts in `PUBLIC`. The defaults, without a file, are those of the
@@ -184,6 +212,8 @@ class Outline:
     without_points: WithoutPoints = "optional"
     choices: dict[str, Choice] = field(default_factory=dict)
     extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
+    excused: dict[str, frozenset[str]] = field(default_factory=dict)
+    final: Final | None = None
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
     viva: dict[str, float] = field(default_factory=dict)
@@ -211,9 +241,13 @@ class Outline:
         return {student: due + longer for student, longer in self.extended(folder).items()} if due else {}
 
     def students_named(self, folder: str) -> set[str]:
-        """Return the students that the extensions or groups for a topic name."""
+        """Return the students that the extensions, excuses or groups for a topic name."""
         members = {student for group in self.groups_in(folder) for student in group.members}
-        return members | self.extended(folder).keys()
+        return members | self.extended(folder).keys() | self.excused_from(folder)
+
+    def excused_from(self, part: str) -> set[str]:
+        """Return the students for whom a topic, or its viva, does not count."""
+        return {student for student, parts in self.excused.items() if part in parts}
 
     def groups_in(self, folder: str) -> list[Group]:
         """Return the groups that submit a topic together."""
@@ -241,12 +275,14 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "viva", "feedback", *PLATFORMS), "it")
+        _only(values, (*PUBLIC, "assistants", *PRIVATE, *PLATFORMS), "it")
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
+        viva = _viva(_table(values, "viva"), choices)
+        graded = (*choices, *(f"{topic}{VIVA}" for topic, points in viva.items() if points))
         return Outline(
             path,
             _text(values, "title", "Sequence models"),
@@ -254,9 +290,11 @@ def parse_outline(text: str, path: Path) -> Outline:
             late,
             choices=choices,
             extensions=_extensions(_table(values, "extensions"), choices),
+            excused=_excused(_table(values, "excused"), graded),
+            final=_final(_table(values, "final"), graded) if "final" in values else None,
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
-            viva=_viva(_table(values, "viva"), choices),
+            viva=viva,
             asks_in_feedback=_asks_in_feedback(_table(values, "feedback")),
             places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
             public="".join(f"{name} = {_toml(values[name])}\n" for name in PUBLIC if name in values),
@@ -348,6 +386,55 @@ def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, 
         if not timedelta() < given[topic] <= LONGEST:
             raise Faulty(f"{where} has {said!r} for {topic}. Give more than nothing, and at most {LONGEST.days} days")
     return given
+
+
+def _excused(values: dict[str, Any], graded: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return what each excused student is excused from."""
+    example = f'such as ["{min(graded)}"]'
+    return {
+        normalize("NFC", student): _listed(said, graded, f"[excused] {student}", example)
+        for student, said in values.items()
+    }
+
+
+def _listed(said: Any, known: Iterable[str], where: str, example: str) -> frozenset[str]:
+    """Return a list of names that are all `known`, as a set."""
+    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+        raise Faulty(f"{where} is {said!r}, but must be a list, {example}")
+    if unknown := [name for name in said if name not in known]:
+        raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(known)}")
+    return frozenset(said)
+
+
+def _final(values: dict[str, Any], graded: Sequence[str]) -> Final:
+    """Return the rule of `[final]`. What is asked of names of exercises, `course.course` asks."""
+    _only(values, ("weights", "drop_lowest", "never_dropped", "extra_credit", "cap", "decimals"), "[final]")
+    for name, least, most in (("drop_lowest", 0, len(graded) - 1), ("cap", 1, 1000), ("decimals", 0, 3)):
+        value = values.get(name, least)
+        if type(value) is not int or not least <= value <= most:
+            raise Faulty(f"[final] {name} is {value!r}, but must be a whole number from {least} to {most}")
+    example = f'such as ["{min(graded)}"]'
+    extra = values.get("extra_credit", [])
+    if not isinstance(extra, list) or not all(isinstance(name, str) for name in extra):
+        raise Faulty(f"[final] extra_credit is {extra!r}, but must be a list of topics or exercises, {example}")
+    named = {
+        "never_dropped": _listed(values.get("never_dropped", []), graded, "[final] never_dropped", example),
+        "extra_credit": frozenset(extra),
+        "weights": _weights(_table(values, "weights", "[final]"), graded),
+    }
+    return Final(**{**values, **named})
+
+
+def _weights(values: dict[str, Any], graded: Sequence[str]) -> dict[str, Fraction]:
+    """Return the weights as they are written in decimals, or none without a table."""
+    for name, value in values.items():
+        if name not in graded:
+            raise Faulty(f"[final.weights] has {name!r}, which is no topic here. Choose from {', '.join(graded)}")
+        if type(value) not in (int, float) or not 0 <= value < 1e6:
+            raise Faulty(f"[final.weights] {name} is {value!r}, but must be a number of 0 or more")
+    if values and (missing := [name for name in graded if name not in values]):
+        raise Faulty(f"[final.weights] has no line for {missing[0]}. Give it a weight, or 0 if it does not count")
+    return {name: Fraction(str(value)) for name, value in values.items()}
 
 
 def _groups(values: dict[str, Any], topics: Iterable[str]) -> tuple[Group, ...]:
