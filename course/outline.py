@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any, Literal, get_args
 from unicodedata import normalize
 from zoneinfo import ZoneInfo, available_timezones
 
+from course.clock import Extension
 from course.syllabus import FollowThrough
 
 FILE = "course.toml"
@@ -65,7 +65,7 @@ FINAL = "final"
 PLATFORMS = ("canvas", "moodle")
 """The tables that say where on a platform a class is."""
 
-PUBLIC = ("title", "late", "grading", "topics")
+PUBLIC = ("title", "time_zone", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
 
 PRIVATE = ("extensions", "excused", "groups", "rubrics", "viva", "final", "feedback")
@@ -81,22 +81,11 @@ class Faulty(ValueError):
 
 @dataclass(frozen=True)
 class Late:
-    """The loss of a late submission: a percentage of its score for every day begun after the hours of grace.
-
-    `time_zone`, such as `Europe/Berlin`, counts the days. Without one it is this machine's.
-    """
+    """The loss of a late submission: a percentage of its score for every day begun after the hours of grace."""
 
     percent_per_day: float = 0.0
     grace_hours: float = 0.0
     most_percent: float = 100.0
-    time_zone: str = ""
-
-    def seconds(self, due: datetime, came: datetime) -> float:
-        """Return the seconds from `due` to `came`, both with a zone, without the hour by which clocks may go back."""
-        late, zone = came - due, ZoneInfo(self.time_zone) if self.time_zone else None
-        with suppress(OverflowError):  # dates near the limits of datetime
-            late = min(late, came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None))
-        return late.total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
         """Return the points that `score` loses for work that came `seconds` late."""
@@ -196,6 +185,8 @@ Rubric = tuple[Criterion, ...]
 class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
+    `zone` is the class's time zone, in which dates are shown and days are counted; without one it is this machine's.
+
     `extensions` give single students more time, by student and topic. `excused` are students with the topics that do
     not count for them, and `final` says how the final grade follows. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
@@ -207,11 +198,12 @@ class Outline:
     path: Path | None = None
     title: str = "Sequence models"
     assistants: Assistants = "tutor"
+    zone: ZoneInfo | None = None
     late: Late = field(default_factory=Late)
     follow_through: FollowThrough = "lose"
     without_points: WithoutPoints = "optional"
     choices: dict[str, Choice] = field(default_factory=dict)
-    extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
+    extensions: dict[str, dict[str, Extension]] = field(default_factory=dict)
     excused: dict[str, frozenset[str]] = field(default_factory=dict)
     final: Final | None = None
     groups: tuple[Group, ...] = ()
@@ -231,14 +223,14 @@ class Outline:
         rule = self.without_points
         return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
 
-    def extended(self, folder: str) -> dict[str, timedelta]:
+    def extended(self, folder: str) -> dict[str, Extension]:
         """Return the extensions for a topic, by student."""
         return {student: by[folder] for student, by in self.extensions.items() if folder in by}
 
     def extended_due(self, folder: str) -> dict[str, datetime]:
         """Return the due dates of students with an extension for a topic, or nothing if it has no due date."""
         due = self.choices[folder].due if folder in self.choices else None
-        return {student: due + longer for student, longer in self.extended(folder).items()} if due else {}
+        return {one: longer.after(due, self.zone) for one, longer in self.extended(folder).items()} if due else {}
 
     def students_named(self, folder: str) -> set[str]:
         """Return the students that the extensions, excuses or groups for a topic name."""
@@ -276,9 +268,10 @@ def parse_outline(text: str, path: Path) -> Outline:
     try:
         values = _tables(text)
         _only(values, (*PUBLIC, "assistants", *PRIVATE, *PLATFORMS), "it")
+        zone = _zone(_text(values, "time_zone"))
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
-        choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
+        choices = {name: _choice(name, chosen, zone) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
         viva = _viva(_table(values, "viva"), choices)
@@ -287,6 +280,7 @@ def parse_outline(text: str, path: Path) -> Outline:
             path,
             _text(values, "title", "Sequence models"),
             _assistants(values),
+            zone,
             late,
             choices=choices,
             extensions=_extensions(_table(values, "extensions"), choices),
@@ -322,21 +316,24 @@ def _tables(text: str) -> dict[str, Any]:
 
 
 def _late(values: dict[str, Any]) -> Late:
-    _only(values, ("percent_per_day", "grace_hours", "most_percent", "time_zone"), "[late]")
+    if "time_zone" in values:
+        raise Faulty("[late] has the time_zone, which is that of all dates. Move the line above the first table")
+    _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
     for name, value in values.items():
-        if name == "time_zone":
-            _demand_zone(_text(values, name, where="[late]"))
-        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise Faulty(f"[late] {name} is {value!r}, but must be a number of 0 or more")
-        elif "percent" in name and value > 100:
+        if "percent" in name and value > 100:
             raise Faulty(f"[late] {name} is {value!r}, but late work can lose at most 100 percent of its score")
     return Late(**values)
 
 
-def _demand_zone(name: str) -> None:
-    """Raise Faulty unless `name` is a time zone, or this machine knows no time zones, as on Windows."""
-    if (known := available_timezones()) and name not in known:
-        raise Faulty(f'[late] time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
+def _zone(name: str) -> ZoneInfo | None:
+    """Return the time zone of this name, or None without one, or on a machine that knows none, as Windows."""
+    if not name or not (known := available_timezones()):
+        return None
+    if name not in known:
+        raise Faulty(f'time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
+    return ZoneInfo(name)
 
 
 def _rules(values: dict[str, Any]) -> dict[str, Any]:
@@ -364,11 +361,11 @@ def _either(name: str) -> str:
     return " or ".join(f'"{setting}"' for setting in SETTINGS[name])
 
 
-def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, timedelta]]:
+def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, Extension]]:
     return {normalize("NFC", student): _extension(student, by, topics) for student, by in values.items()}
 
 
-def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, timedelta]:
+def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, Extension]:
     """Return a student's extensions by topic."""
     where = f"[extensions] {student}"
     if not isinstance(by_topic, dict):
@@ -382,8 +379,9 @@ def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, 
         found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?) *(minute|hour|day|week)s?", said) if isinstance(said, str) else None
         if found is None:
             raise Faulty(f"{where} has {said!r} for {topic}. {LONGER}")
-        given[topic] = timedelta(**{f"{found[2]}s": float(found[1])})
-        if not timedelta() < given[topic] <= LONGEST:
+        longer = timedelta(**{f"{found[2]}s": float(found[1])})
+        given[topic] = Extension.of(longer) if found[2] in ("day", "week") else Extension(time=longer)
+        if not timedelta() < longer <= LONGEST:
             raise Faulty(f"{where} has {said!r} for {topic}. Give more than nothing, and at most {LONGEST.days} days")
     return given
 
@@ -543,17 +541,13 @@ def _asks_in_feedback(values: dict[str, Any]) -> bool:
     return chosen
 
 
-def _choice(folder: str, values: Any) -> Choice:
+def _choice(folder: str, values: Any, zone: ZoneInfo | None) -> Choice:
     where = f"[topics.{folder}]"
     if not isinstance(values, dict) or not TOPIC_FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
         raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}, or without the number")
     _only(values, ("due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
-    due = values.get("due")
-    if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
-        raise Faulty(f"{where} due is {str(due)!r}. {DATE}")
-    if due is not None and not 1970 <= due.year < 9999:
-        raise Faulty(f"{where} due is in the year {due.year}. Write the year with four digits, such as 2027")
+    due = _date(values, "due", where, zone)
     points = {name: _points(value, f"{where} {name}") for name, value in _table(values, "points", where).items()}
     question = values.get("question", 1)
     if isinstance(question, bool) or question not in QUESTIONS:
@@ -564,6 +558,18 @@ def _choice(folder: str, values: Any) -> Choice:
     checked = tuple(_item(item, where) for item in items)
     words = _text(values, "title"), _text(values, "lecture")
     return Choice(folder, due, points, *words, _builds_on(values, where), checked, question)
+
+
+def _date(values: dict[str, Any], name: str, where: str, zone: ZoneInfo | None) -> datetime | None:
+    """Return a date in the class's time zone, which is that of a date without one."""
+    date = values.get(name)
+    if date is None:
+        return None
+    if not isinstance(date, datetime) or (date.tzinfo is None and zone is None):
+        raise Faulty(f"{where} {name} is {str(date)!r}. {DATE}")
+    if not 1970 <= date.year < 9999:
+        raise Faulty(f"{where} {name} is in the year {date.year}. Write the year with four digits, such as 2027")
+    return date.replace(tzinfo=date.tzinfo or zone).astimezone(zone or date.tzinfo)
 
 
 def _builds_on(values: dict[str, Any], where: str) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.clock import Extension
 from course.course import chosen, course_in
+from course.grading.course_files.catalogue import due
 from course.grading.gradebook.scores import read_scores
 from course.grading.release import handout
 from course.grading.release.setup_cell import ARCHIVE
@@ -321,7 +323,7 @@ def test_extensions_and_groups_are_by_student_and_topic(tmp_path: Path) -> None:
     outline = outline_of(
         tmp_path, topics + PEOPLE.replace('["ada", "cy"]', '{ members = ["ada", "cy"], topics = ["03_rnn"] }')
     )
-    assert outline.extended("03_rnn") == {"ada": timedelta(days=1.5), "bob.m": timedelta(days=7)}
+    assert outline.extended("03_rnn") == {"ada": Extension(1, timedelta(hours=12)), "bob.m": Extension(7)}
     assert outline.extended_due("03_rnn")["ada"] == datetime.fromisoformat(DUE) + timedelta(days=1.5)
     assert outline.extended_due("04_lstm_gru") == {}, "it has no due date"
     assert [group.members for group in outline.groups_in("04_lstm_gru")] == [("bob.m", "cy")]
@@ -347,6 +349,19 @@ def test_the_final_grade_of_the_documentation_is_read(tmp_path: Path) -> None:
     weights = {"06_self_attention": Fraction(2), "09_masking": Fraction(1)}
     assert outline.final == Final(weights, 1, frozenset({"09_masking"}), frozenset({"softmax"}), 100, 0)
     assert "final" not in outline.public and "ada" not in outline.public
+
+
+def test_dates_are_those_of_the_class(tmp_path: Path) -> None:
+    """Whatever zone a date was written in, and in one without a zone. An extension ends at the same time of day."""
+    text = 'time_zone = "Europe/Berlin"\n[topics.03_rnn]\ndue = {}\n[extensions]\nada = {{ 03_rnn = "{}" }}\n'
+    for written in ("2027-03-27T22:59:00Z", "2027-03-27T23:59:00", "2027-03-28T06:59:00+08:00"):
+        outline = outline_of(tmp_path, text.format(written, "1 day"))
+        (topic,) = chosen(outline)
+        assert due(topic) == "  due 2027-03-27 23:59 +0100"
+        assert f"{outline.extended_due('03_rnn')['ada']}" == "2027-03-28 23:59:00+02:00"
+        assert chosen(outline_of(tmp_path, outline.public)) == (topic,), "students see it so, too"
+    later = outline_of(tmp_path, text.format(written, "24 hours")).extended_due("03_rnn")["ada"]
+    assert f"{later}" == "2027-03-29 00:59:00+02:00"
 
 
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
@@ -418,8 +433,9 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
             "percent_per_day is 1000, but late work can lose at most 100",
         ),
         ("[late]\nmost_percent = 100.5\n[topics.03_rnn]", "most_percent is 100.5, but late work can lose at most 100"),
-        ('[late]\ntime_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
-        ("[late]\ntime_zone = 2\n[topics.03_rnn]", "[late] time_zone is 2, but must be one line of text"),
+        ('time_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
+        ("time_zone = 2\n[topics.03_rnn]", "time_zone is 2, but must be one line of text"),
+        ('[late]\ntime_zone = "Europe/Berlin"\n[topics.03_rnn]', "Move the line above the first table"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
         ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
         ('assistants = "no"\n[topics.03_rnn]', """is 'no', but must be "allowed" or "tutor" or "not at all\""""),

@@ -25,7 +25,7 @@ def write_report(course: Course, topic: Topic, to: Path | None = None, *, names:
     from course.grading.report.page import render
 
     with quiet():
-        page = render(collect(Classroom(course, topic)), datetime.datetime.now(), names=names)
+        page = render(collect(Classroom(course, topic)), datetime.datetime.now(course.outline.zone), names=names)
     return _write(to or course.root / "reports" / f"{topic.folder}{'' if names else '-no-names'}.html", page)
 
 
@@ -55,7 +55,7 @@ def write_student_reports(course: Course, topics: Sequence[Topic], student: str,
             classroom, name = Classroom(course, topic), topic.folder
             work = work_of(classroom, student)
             comments = read_comments(classroom.coursedir().db_url, name, student, name)
-            page = render(topic, work, datetime.datetime.now(), comments)
+            page = render(topic, work, datetime.datetime.now(course.outline.zone), comments)
         paths.append(_write(to or course.root / "reports" / f"{topic.folder}-{student}.html", page))
     return paths
 
@@ -74,7 +74,7 @@ def write_term_report(course: Course, to: Path | None = None, *, names: bool = F
     from course.grading.report.term import collect_term
     from course.grading.report.term_page import render
 
-    now = datetime.datetime.now().astimezone()
+    now = datetime.datetime.now(datetime.UTC).astimezone(course.outline.zone)
     with quiet():
         term = collect_term(course, now)
         final = final_grades(course, now) if course.outline.final else None
