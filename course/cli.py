@@ -23,7 +23,7 @@ from course.files import share_with_group
 from course.grading.course_files.course_folder import demand_course
 from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
-from course.outline import SETTINGS, Faulty
+from course.outline import FINAL, SETTINGS, Faulty
 from course.problem import Problem
 
 if TYPE_CHECKING:
@@ -322,7 +322,9 @@ def report(arguments: argparse.Namespace) -> int:
     elif topics:
         print(write_report(course, topics[0], to, names=names is not False))
     else:
-        print(write_term_report(course, to, names=names is True))
+        path, notes = write_term_report(course, to, names=names is True)
+        print(path)
+        _note("report", notes)
     return 0
 
 
@@ -375,6 +377,8 @@ def export(arguments: argparse.Namespace) -> int:
     from course.grading.export import export_grades
     from course.grading.export.gradescope import write_autograder
 
+    if FINAL in arguments.topics and arguments.course.topic_in(FINAL) is None:
+        return _export_final(arguments)
     topics = _topics(arguments, arguments.topics)
     if arguments.feedback:
         return _export_feedback(arguments, topics)
@@ -392,6 +396,20 @@ def export(arguments: argparse.Namespace) -> int:
             print(write_autograder(_course(arguments), topic, arguments.to, **options))
         return 0
     path, notes = export_grades(_course(arguments), arguments.platform, topics, arguments.to, arguments.into)
+    print(path)
+    _note("export", notes)
+    return 0
+
+
+def _export_final(arguments: argparse.Namespace) -> int:
+    """Write the final grades of the class."""
+    from course.grading.export.final_grades import export_final
+
+    if arguments.topics != [FINAL] or arguments.platform == "gradescope" or arguments.feedback:
+        raise Problem("the final grade is exported alone, to csv, canvas or moodle. Name nothing else beside it")
+    if arguments.into and arguments.platform == "csv":
+        raise Problem("only canvas and moodle have files to fill in. Leave --into out")
+    path, notes = export_final(_course(arguments), arguments.platform, arguments.to, arguments.into)
     print(path)
     _note("export", notes)
     return 0
@@ -732,7 +750,8 @@ def _solving(command: argparse.ArgumentParser) -> None:
 def _exporting(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where the grades go")
-    add("topics", nargs="+", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    what = "a topic, such as 03_rnn, rnn or 3, or final for the final grade"
+    add("topics", nargs="+", metavar="TOPIC", help=what)
     add("--to", type=Path, metavar="FILE", help="file to write (default: a file in exports/)")
     add("--into", type=Path, metavar="FILE", help="Canvas gradebook or Moodle worksheet to fill in")
     feedback = "write a zip of feedback that canvas or moodle hands out, instead of grades"

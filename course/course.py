@@ -11,7 +11,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from course.outline import CARRIED, FILE, Choice, Faulty, Late, Outline, Rubric, parse_outline, read_outline
+from course.outline import (
+    CARRIED,
+    FILE,
+    FINAL,
+    VIVA,
+    Choice,
+    Faulty,
+    Late,
+    Outline,
+    Rubric,
+    parse_outline,
+    read_outline,
+)
 from course.syllabus import OURS, Item, Topic, Unknown, near
 
 CONFIG = "nbgrader_config.py"
@@ -158,6 +170,7 @@ def chosen(outline: Outline, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
             _demand_earlier(choice, [topic.folder for topic in topics])
         for topic in topics:
             _demand_fit(outline.rubrics.get(topic.folder, {}), topic)
+        _demand_countable(outline, topics)
     except Faulty as fault:
         raise Faulty(f"{outline.path}: {fault}") from None
     return tuple(sorted(topics, key=lambda topic: topic.folder))
@@ -245,6 +258,28 @@ def _demand_fit(rubrics: Mapping[str, Rubric], topic: Topic) -> None:
                     f"{where} has {criterion.points:g} points for {criterion.wording!r}, but the question has {most}. "
                     f"Give at most {most}"
                 )
+
+
+def _demand_countable(outline: Outline, topics: Sequence[Topic]) -> None:
+    """Raise Faulty unless `extra_credit` names what earns points, and leaves something that counts in each topic."""
+    extra = outline.final.extra_credit if outline.final else frozenset()
+    points = {item.name: item.points for topic in topics for item in topic.items}
+    folders = [topic.folder for topic in topics]
+    vivas = [f"{topic}{VIVA}" for topic, most in outline.viva.items() if most]
+    for name in sorted(extra - {*folders, *vivas}):
+        where = f"[final] extra_credit has {name!r}, which"
+        if name not in points:
+            raise Faulty(f"{where} is no topic or exercise here{near(name, [*folders, *vivas, *points])}")
+        if not points[name]:
+            raise Faulty(f"{where} has 0 points. Give it some, or remove it there")
+    for topic in topics:
+        if extra and all(item.name in extra for item in topic.items if item.points):
+            raise Faulty(f"[final] extra_credit has every exercise of {topic.folder}. Name the topic in their place")
+    weights = outline.final.weights if outline.final else {}
+    if outline.final and not any(weights.get(name, 1) for name in {*folders, *vivas} - extra):
+        raise Faulty("[final] leaves no topic that counts. Give one a weight, and keep it out of extra_credit")
+    if outline.final and FINAL in folders:
+        raise Faulty(f"[topics.{FINAL}] has the name of the final grade. Give the topic another name")
 
 
 def _distinct(names: Sequence[str], what: str) -> None:

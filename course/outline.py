@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
 from zoneinfo import ZoneInfo, available_timezones
 
+from course.clock import Extension
 from course.syllabus import FollowThrough
 
 FILE = "course.toml"
@@ -55,11 +56,20 @@ LONGER = 'Write it as "3 days", "36 hours" or "1 week"'
 LONGEST = timedelta(days=366)
 """The longest possible extension."""
 
+VIVA = "_viva"
+"""What follows a topic's folder in the name of its viva in the gradebook."""
+
+FINAL = "final"
+"""What the final grade is called in commands and on platforms."""
+
 PLATFORMS = ("canvas", "moodle")
 """The tables that say where on a platform a class is."""
 
-PUBLIC = ("title", "late", "grading", "topics")
+PUBLIC = ("title", "time_zone", "late", "grading", "topics")
 """The parts of a `course.toml` that students get, without anything about single students."""
+
+PRIVATE = ("extensions", "excused", "groups", "rubrics", "viva", "final", "feedback")
+"""The tables that students do not get."""
 
 TOPIC_FOLDER = re.compile(r"((?P<number>\d\d)_)?(?P<name>[a-z][a-z0-9_]*)")
 """What a topic's folder is called: `03_rnn`, or a topic of an instructor's own without a number, `project`."""
@@ -71,28 +81,34 @@ class Faulty(ValueError):
 
 @dataclass(frozen=True)
 class Late:
-    """The loss of a late submission: a percentage of its score for every day begun after the hours of grace.
-
-    `time_zone`, such as `Europe/Berlin`, counts the days. Without one it is this machine's.
-    """
+    """The loss of a late submission: a percentage of its score for every day begun after the hours of grace."""
 
     percent_per_day: float = 0.0
     grace_hours: float = 0.0
     most_percent: float = 100.0
-    time_zone: str = ""
-
-    def seconds(self, due: datetime, came: datetime) -> float:
-        """Return the seconds from `due` to `came`, both with a zone, without the hour by which clocks may go back."""
-        late, zone = came - due, ZoneInfo(self.time_zone) if self.time_zone else None
-        with suppress(OverflowError):  # dates near the limits of datetime
-            late = min(late, came.astimezone(zone).replace(tzinfo=None) - due.astimezone(zone).replace(tzinfo=None))
-        return late.total_seconds()
 
     def penalty(self, score: float, seconds: float) -> float:
         """Return the points that `score` loses for work that came `seconds` late."""
         seconds -= self.grace_hours * 3600
         days = -(-seconds // 86400) if seconds > 0 else 0
         return score * min(self.percent_per_day * days, self.most_percent) / 100
+
+
+@dataclass(frozen=True)
+class Final:
+    """How a final grade in percent follows from a student's shares of the points.
+
+    `weights` are those of topics, or empty where a topic weighs as much as its points. Of the topics outside
+    `never_dropped`, the `drop_lowest` with the lowest shares do not count. What `extra_credit` names, topics and
+    exercises, adds to a grade and is not asked for. The grade is at most `cap`, with so many `decimals`.
+    """
+
+    weights: dict[str, Fraction] = field(default_factory=dict)
+    drop_lowest: int = 0
+    never_dropped: frozenset[str] = frozenset()
+    extra_credit: frozenset[str] = frozenset()
+    cap: int = 100
+    decimals: int = 1
 
 
 @dataclass(frozen=True)
@@ -169,7 +185,10 @@ Rubric = tuple[Criterion, ...]
 class Outline:
     """The content of a `course.toml`: `path` is the file, `choices` its topics by folder, other fields mostly rules.
 
-    `extensions` give single students more time, by student and topic. `groups` submit together. `rubrics` are those of
+    `zone` is the class's time zone, in which dates are shown and days are counted; without one it is this machine's.
+
+    `extensions` give single students more time, by student and topic. `excused` are students with the topics that do
+    not count for them, and `final` says how the final grade follows. `groups` submit together. `rubrics` are those of
     written questions, by topic and question. `viva` has the points of questions about one's own code, by topic.
     `asks_in_feedback` says whether pages of feedback ask about the student's own code, `takes_requests` whether they
     offer regrade requests. `places` are those of the class on `PLATFORMS`. `public` is the text of the parts in
@@ -179,11 +198,14 @@ class Outline:
     path: Path | None = None
     title: str = "Sequence models"
     assistants: Assistants = "tutor"
+    zone: ZoneInfo | None = None
     late: Late = field(default_factory=Late)
     follow_through: FollowThrough = "lose"
     without_points: WithoutPoints = "optional"
     choices: dict[str, Choice] = field(default_factory=dict)
-    extensions: dict[str, dict[str, timedelta]] = field(default_factory=dict)
+    extensions: dict[str, dict[str, Extension]] = field(default_factory=dict)
+    excused: dict[str, frozenset[str]] = field(default_factory=dict)
+    final: Final | None = None
     groups: tuple[Group, ...] = ()
     rubrics: dict[str, dict[str, Rubric]] = field(default_factory=dict)
     viva: dict[str, float] = field(default_factory=dict)
@@ -202,19 +224,23 @@ class Outline:
         rule = self.without_points
         return rule == "drop" if isinstance(rule, str) else folder in rule or exercise in rule
 
-    def extended(self, folder: str) -> dict[str, timedelta]:
+    def extended(self, folder: str) -> dict[str, Extension]:
         """Return the extensions for a topic, by student."""
         return {student: by[folder] for student, by in self.extensions.items() if folder in by}
 
     def extended_due(self, folder: str) -> dict[str, datetime]:
         """Return the due dates of students with an extension for a topic, or nothing if it has no due date."""
         due = self.choices[folder].due if folder in self.choices else None
-        return {student: due + longer for student, longer in self.extended(folder).items()} if due else {}
+        return {one: longer.after(due, self.zone) for one, longer in self.extended(folder).items()} if due else {}
 
     def students_named(self, folder: str) -> set[str]:
-        """Return the students that the extensions or groups for a topic name."""
+        """Return the students that the extensions, excuses or groups for a topic name."""
         members = {student for group in self.groups_in(folder) for student in group.members}
-        return members | self.extended(folder).keys()
+        return members | self.extended(folder).keys() | self.excused_from(folder)
+
+    def excused_from(self, part: str) -> set[str]:
+        """Return the students for whom a topic, or its viva, does not count."""
+        return {student for student, parts in self.excused.items() if part in parts}
 
     def groups_in(self, folder: str) -> list[Group]:
         """Return the groups that submit a topic together."""
@@ -242,22 +268,28 @@ def parse_outline(text: str, path: Path) -> Outline:
     """
     try:
         values = _tables(text)
-        _only(values, (*PUBLIC, "assistants", "extensions", "groups", "rubrics", "viva", "feedback", *PLATFORMS), "it")
+        _only(values, (*PUBLIC, "assistants", *PRIVATE, *PLATFORMS), "it")
+        zone = _zone(_text(values, "time_zone"))
         late = _late(_table(values, "late"))
         rules = _rules(_table(values, "grading"))
-        choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
+        choices = {name: _choice(name, chosen, zone) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
+        viva = _viva(_table(values, "viva"), choices)
+        graded = (*choices, *(f"{topic}{VIVA}" for topic, points in viva.items() if points))
         return Outline(
             path,
             _text(values, "title", "Sequence models"),
             _assistants(values),
+            zone,
             late,
             choices=choices,
             extensions=_extensions(_table(values, "extensions"), choices),
+            excused=_excused(_table(values, "excused"), graded),
+            final=_final(_table(values, "final"), graded) if "final" in values else None,
             groups=_groups(_table(values, "groups"), choices),
             rubrics=_rubrics(_table(values, "rubrics"), choices),
-            viva=_viva(_table(values, "viva"), choices),
+            viva=viva,
             asks_in_feedback=_in_feedback(_table(values, "feedback"), "questions"),
             takes_requests=_in_feedback(_table(values, "feedback"), "requests"),
             places={name: _place(_table(values, name), f"[{name}]", choices) for name in PLATFORMS if name in values},
@@ -286,21 +318,24 @@ def _tables(text: str) -> dict[str, Any]:
 
 
 def _late(values: dict[str, Any]) -> Late:
-    _only(values, ("percent_per_day", "grace_hours", "most_percent", "time_zone"), "[late]")
+    if "time_zone" in values:
+        raise Faulty("[late] has the time_zone, which is that of all dates. Move the line above the first table")
+    _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
     for name, value in values.items():
-        if name == "time_zone":
-            _demand_zone(_text(values, name, where="[late]"))
-        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise Faulty(f"[late] {name} is {value!r}, but must be a number of 0 or more")
-        elif "percent" in name and value > 100:
+        if "percent" in name and value > 100:
             raise Faulty(f"[late] {name} is {value!r}, but late work can lose at most 100 percent of its score")
     return Late(**values)
 
 
-def _demand_zone(name: str) -> None:
-    """Raise Faulty unless `name` is a time zone, or this machine knows no time zones, as on Windows."""
-    if (known := available_timezones()) and name not in known:
-        raise Faulty(f'[late] time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
+def _zone(name: str) -> ZoneInfo | None:
+    """Return the time zone of this name, or None without one, or on a machine that knows none, as Windows."""
+    if not name or not (known := available_timezones()):
+        return None
+    if name not in known:
+        raise Faulty(f'time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
+    return ZoneInfo(name)
 
 
 def _rules(values: dict[str, Any]) -> dict[str, Any]:
@@ -328,11 +363,11 @@ def _either(name: str) -> str:
     return " or ".join(f'"{setting}"' for setting in SETTINGS[name])
 
 
-def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, timedelta]]:
+def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, Extension]]:
     return {normalize("NFC", student): _extension(student, by, topics) for student, by in values.items()}
 
 
-def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, timedelta]:
+def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, Extension]:
     """Return a student's extensions by topic."""
     where = f"[extensions] {student}"
     if not isinstance(by_topic, dict):
@@ -346,10 +381,60 @@ def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, 
         found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?) *(minute|hour|day|week)s?", said) if isinstance(said, str) else None
         if found is None:
             raise Faulty(f"{where} has {said!r} for {topic}. {LONGER}")
-        given[topic] = timedelta(**{f"{found[2]}s": float(found[1])})
-        if not timedelta() < given[topic] <= LONGEST:
+        longer = timedelta(**{f"{found[2]}s": float(found[1])})
+        given[topic] = Extension.of(longer) if found[2] in ("day", "week") else Extension(time=longer)
+        if not timedelta() < longer <= LONGEST:
             raise Faulty(f"{where} has {said!r} for {topic}. Give more than nothing, and at most {LONGEST.days} days")
     return given
+
+
+def _excused(values: dict[str, Any], graded: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return what each excused student is excused from."""
+    example = f'such as ["{min(graded)}"]'
+    return {
+        normalize("NFC", student): _listed(said, graded, f"[excused] {student}", example)
+        for student, said in values.items()
+    }
+
+
+def _listed(said: Any, known: Iterable[str], where: str, example: str) -> frozenset[str]:
+    """Return a list of names that are all `known`, as a set."""
+    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+        raise Faulty(f"{where} is {said!r}, but must be a list, {example}")
+    if unknown := [name for name in said if name not in known]:
+        raise Faulty(f"{where} has {unknown[0]!r}, which is no topic here. Choose from {', '.join(known)}")
+    return frozenset(said)
+
+
+def _final(values: dict[str, Any], graded: Sequence[str]) -> Final:
+    """Return the rule of `[final]`. What is asked of names of exercises, `course.course` asks."""
+    _only(values, ("weights", "drop_lowest", "never_dropped", "extra_credit", "cap", "decimals"), "[final]")
+    for name, least, most in (("drop_lowest", 0, len(graded) - 1), ("cap", 1, 1000), ("decimals", 0, 3)):
+        value = values.get(name, least)
+        if type(value) is not int or not least <= value <= most:
+            raise Faulty(f"[final] {name} is {value!r}, but must be a whole number from {least} to {most}")
+    example = f'such as ["{min(graded)}"]'
+    extra = values.get("extra_credit", [])
+    if not isinstance(extra, list) or not all(isinstance(name, str) for name in extra):
+        raise Faulty(f"[final] extra_credit is {extra!r}, but must be a list of topics or exercises, {example}")
+    named = {
+        "never_dropped": _listed(values.get("never_dropped", []), graded, "[final] never_dropped", example),
+        "extra_credit": frozenset(extra),
+        "weights": _weights(_table(values, "weights", "[final]"), graded),
+    }
+    return Final(**{**values, **named})
+
+
+def _weights(values: dict[str, Any], graded: Sequence[str]) -> dict[str, Fraction]:
+    """Return the weights as they are written in decimals, or none without a table."""
+    for name, value in values.items():
+        if name not in graded:
+            raise Faulty(f"[final.weights] has {name!r}, which is no topic here. Choose from {', '.join(graded)}")
+        if type(value) not in (int, float) or not 0 <= value < 1e6:
+            raise Faulty(f"[final.weights] {name} is {value!r}, but must be a number of 0 or more")
+    if values and (missing := [name for name in graded if name not in values]):
+        raise Faulty(f"[final.weights] has no line for {missing[0]}. Give it a weight, or 0 if it does not count")
+    return {name: Fraction(str(value)) for name, value in values.items()}
 
 
 def _groups(values: dict[str, Any], topics: Iterable[str]) -> tuple[Group, ...]:
@@ -458,17 +543,13 @@ def _in_feedback(values: dict[str, Any], name: str) -> bool:
     return chosen
 
 
-def _choice(folder: str, values: Any) -> Choice:
+def _choice(folder: str, values: Any, zone: ZoneInfo | None) -> Choice:
     where = f"[topics.{folder}]"
     if not isinstance(values, dict) or not TOPIC_FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
         raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}, or without the number")
     _only(values, ("due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
-    due = values.get("due")
-    if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
-        raise Faulty(f"{where} due is {str(due)!r}. {DATE}")
-    if due is not None and not 1970 <= due.year < 9999:
-        raise Faulty(f"{where} due is in the year {due.year}. Write the year with four digits, such as 2027")
+    due = _date(values, "due", where, zone)
     points = {name: _points(value, f"{where} {name}") for name, value in _table(values, "points", where).items()}
     question = values.get("question", 1)
     if isinstance(question, bool) or question not in QUESTIONS:
@@ -479,6 +560,18 @@ def _choice(folder: str, values: Any) -> Choice:
     checked = tuple(_item(item, where) for item in items)
     words = _text(values, "title"), _text(values, "lecture")
     return Choice(folder, due, points, *words, _builds_on(values, where), checked, question)
+
+
+def _date(values: dict[str, Any], name: str, where: str, zone: ZoneInfo | None) -> datetime | None:
+    """Return a date in the class's time zone, which is that of a date without one."""
+    date = values.get(name)
+    if date is None:
+        return None
+    if not isinstance(date, datetime) or (date.tzinfo is None and zone is None):
+        raise Faulty(f"{where} {name} is {str(date)!r}. {DATE}")
+    if not 1970 <= date.year < 9999:
+        raise Faulty(f"{where} {name} is in the year {date.year}. Write the year with four digits, such as 2027")
+    return date.replace(tzinfo=date.tzinfo or zone).astimezone(zone or date.tzinfo)
 
 
 def _builds_on(values: dict[str, Any], where: str) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"notebook", "data", "show", "blocks"},
     "__main__": {"cli"},
     "syllabus": set(),
-    "outline": set(),
+    "clock": set(),
+    "outline": {"clock"},
     "problem": set(),
     "course": {"outline"},
     "study_paths": set(),
@@ -74,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "grading": {
         *("exercise", "judge", "questions", "hidden", "data", "notebook"),
-        *("course", "outline", "edition", "study_paths", "problem"),
+        *("clock", "course", "outline", "edition", "study_paths", "problem"),
     },
     "cli": {"grading", "course", "outline", "study_paths", "problem"},
 }

@@ -41,6 +41,7 @@ PARTS = {
     "questions": "about your own code",
     "reference": "right answers",
     "show": "plots and widgets",
+    "clock": "days on the wall",
     "files": "writes files whole",
     "outline": "reads course.toml",
     "problem": "one sentence",

@@ -9,17 +9,20 @@ import subprocess
 import sys
 import zipfile
 from datetime import datetime, timedelta
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from course.clock import Extension
 from course.course import chosen, course_in
+from course.grading.course_files.catalogue import due
 from course.grading.course_files.setup_cell import ARCHIVE
 from course.grading.gradebook.scores import read_scores
 from course.grading.release import handout
-from course.outline import Faulty, Late, read_outline
+from course.outline import Faulty, Final, Late, read_outline
 from course.problem import Problem
 from course.study_paths import PATHS
 from course.syllabus import OURS
@@ -320,7 +323,7 @@ def test_extensions_and_groups_are_by_student_and_topic(tmp_path: Path) -> None:
     outline = outline_of(
         tmp_path, topics + PEOPLE.replace('["ada", "cy"]', '{ members = ["ada", "cy"], topics = ["03_rnn"] }')
     )
-    assert outline.extended("03_rnn") == {"ada": timedelta(days=1.5), "bob.m": timedelta(days=7)}
+    assert outline.extended("03_rnn") == {"ada": Extension(1, timedelta(hours=12)), "bob.m": Extension(7)}
     assert outline.extended_due("03_rnn")["ada"] == datetime.fromisoformat(DUE) + timedelta(days=1.5)
     assert outline.extended_due("04_lstm_gru") == {}, "it has no due date"
     assert [group.members for group in outline.groups_in("04_lstm_gru")] == [("bob.m", "cy")]
@@ -336,6 +339,29 @@ def test_the_tables_of_the_documentation_are_read(tmp_path: Path, table: str) ->
     (text,) = re.findall(rf"```toml {table}\n(.*?)```", page, re.S)
     outline = outline_of(tmp_path, f"[topics.06_self_attention]\n{text}")
     assert len(getattr(outline, table)) == 2
+
+
+def test_the_final_grade_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml final\n(.*?)```", page, re.S)
+    outline = outline_of(tmp_path, f"[topics.06_self_attention]\n[topics.09_masking]\n{text}")
+    assert len(chosen(outline)) == 2 and outline.excused_from("06_self_attention") == {"ada"}
+    weights = {"06_self_attention": Fraction(2), "09_masking": Fraction(1)}
+    assert outline.final == Final(weights, 1, frozenset({"09_masking"}), frozenset({"softmax"}), 100, 0)
+    assert "final" not in outline.public and "ada" not in outline.public
+
+
+def test_dates_are_those_of_the_class(tmp_path: Path) -> None:
+    """Whatever zone a date was written in, and in one without a zone. An extension ends at the same time of day."""
+    text = 'time_zone = "Europe/Berlin"\n[topics.03_rnn]\ndue = {}\n[extensions]\nada = {{ 03_rnn = "{}" }}\n'
+    for written in ("2027-03-27T22:59:00Z", "2027-03-27T23:59:00", "2027-03-28T06:59:00+08:00"):
+        outline = outline_of(tmp_path, text.format(written, "1 day"))
+        (topic,) = chosen(outline)
+        assert due(topic) == "  due 2027-03-27 23:59 +0100"
+        assert f"{outline.extended_due('03_rnn')['ada']}" == "2027-03-28 23:59:00+02:00"
+        assert chosen(outline_of(tmp_path, outline.public)) == (topic,), "students see it so, too"
+    later = outline_of(tmp_path, text.format(written, "24 hours")).extended_due("03_rnn")["ada"]
+    assert f"{later}" == "2027-03-29 00:59:00+02:00"
 
 
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
@@ -407,8 +433,9 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
             "percent_per_day is 1000, but late work can lose at most 100",
         ),
         ("[late]\nmost_percent = 100.5\n[topics.03_rnn]", "most_percent is 100.5, but late work can lose at most 100"),
-        ('[late]\ntime_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
-        ("[late]\ntime_zone = 2\n[topics.03_rnn]", "[late] time_zone is 2, but must be one line of text"),
+        ('time_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
+        ("time_zone = 2\n[topics.03_rnn]", "time_zone is 2, but must be one line of text"),
+        ('[late]\ntime_zone = "Europe/Berlin"\n[topics.03_rnn]', "Move the line above the first table"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
         ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
         ('assistants = "no"\n[topics.03_rnn]', """is 'no', but must be "allowed" or "tutor" or "not at all\""""),
@@ -443,6 +470,36 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
             "owls has '3', which is no topic here",
         ),
         ('[topics.03_rnn]\n[groups]\nowls = ["a", "b"]\njays = ["c", "b"]', "has b in owls and in jays for 03_rnn"),
+        ('[topics.03_rnn]\n[excused]\nada = "03_rnn"', """ada is '03_rnn', but must be a list, such as ["03_rnn"]"""),
+        ('[topics.03_rnn]\n[excused]\nada = ["3"]', "ada has '3', which is no topic here. Choose from 03_rnn"),
+        ("[topics.03_rnn]\n[final]\ndrop = 1", "[final] says 'drop', which means nothing here"),
+        ("[topics.03_rnn]\n[final]\ndrop_lowest = 1", "drop_lowest is 1, but must be a whole number from 0 to 0"),
+        ("[topics.03_rnn]\n[final]\ncap = 100.5", "cap is 100.5, but must be a whole number from 1 to 1000"),
+        ("[topics.03_rnn]\n[final]\ndecimals = true", "decimals is True, but must be a whole number from 0 to 3"),
+        ("[topics.03_rnn]\n[final]\nnever_dropped = 3", "never_dropped is 3, but must be a list, such as"),
+        ('[topics.03_rnn]\n[final]\nnever_dropped = ["bptt"]', "never_dropped has 'bptt', which is no topic here"),
+        ("[topics.03_rnn]\n[final]\nextra_credit = 3", "extra_credit is 3, but must be a list of topics or exercises"),
+        ('[topics.03_rnn]\n[final]\nextra_credit = ["btpt"]', "no topic or exercise here. Did you mean 'bptt'?"),
+        (
+            '[topics.03_rnn]\npoints = { bptt = 0 }\n[final]\nextra_credit = ["bptt"]',
+            "extra_credit has 'bptt', which has 0 points. Give it some, or remove it there",
+        ),
+        ('[topics.03_rnn]\n[final]\nextra_credit = ["03_rnn"]', "leaves no topic that counts. Give one a weight"),
+        ("[topics.03_rnn]\n[final.weights]\n03_rnn = 0", "leaves no topic that counts. Give one a weight"),
+        ("[topics.03_rnn]\n[final.weights]\n3 = 1", "[final.weights] has '3', which is no topic here"),
+        ("[topics.03_rnn]\n[final.weights]\n03_rnn = -1", "03_rnn is -1, but must be a number of 0 or more"),
+        (
+            "[topics.03_rnn]\n[topics.06_self_attention]\n[final.weights]\n03_rnn = 1",
+            "has no line for 06_self_attention. Give it a weight, or 0 if it does not count",
+        ),
+        (
+            f"{block('outline')}[final]\nextra_credit = ['moving_average', 'smoothing_question']",
+            "has every exercise of 20_smoothing. Name the topic in their place",
+        ),
+        (
+            block("outline").replace("20_smoothing", "final") + "[final]\n",
+            "[topics.final] has the name of the final grade. Give the topic another name",
+        ),
         (f"[topics.03_rnn]\n{block('outline').replace('20_smoothing', '03_more')}", "two topics have the number 03"),
         (block("outline").replace("points = 3, minutes = 10", "points = 3"), "moving_average has no minutes"),
         (

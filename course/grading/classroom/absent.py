@@ -14,7 +14,7 @@ def absent_notes(classroom: Classroom) -> Iterator[str]:
     """Yield lines on students who handed in nothing, and on names of `course.toml` that the gradebook does not have."""
     database, topic, outline = classroom.coursedir().db_url, classroom.topic.folder, classroom.course.outline
     submitted = classroom.handed_in.submissions()
-    absent, _ = others(database, topic, submitted)
+    absent, _ = others(database, topic, {*submitted, *outline.excused_from(topic)})
     if absent:
         told = some(described(absent, outline.extended_due(topic), submitted))
         yield f"handed in nothing ({len(absent)} of {len(absent) + len(submitted)} students): {told}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
+from course.clock import time_after
 from course.course import Course
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.groups import group_of
@@ -42,8 +43,8 @@ class Attempts:
         rows = [
             [
                 str(number),
-                _when(one, self.topic),
-                _late(one, due),
+                _when(one, self.topic, self.course.outline.zone),
+                _late(one, due, self.course.outline.zone),
                 self._points(one),
                 _shown(one.place, self.root),
                 "counts" if one.counts else "",
@@ -107,17 +108,18 @@ def grade_attempt(course: Course, topic: Topic, student: str, number: int) -> in
     return status
 
 
-def _when(one: Attempt, topic: Topic) -> str:
-    """Return an attempt's arrival time in the time zone of the due date."""
+def _when(one: Attempt, topic: Topic, zone: tzinfo | None) -> str:
+    """Return an attempt's arrival time in the class's time zone, or without one in that of the due date."""
     if one.came is None:
         return "without a time"
-    return f"{one.came.replace(tzinfo=UTC).astimezone(topic.due.tzinfo if topic.due else UTC):%Y-%m-%d %H:%M %z}"
+    zone = zone or (topic.due.tzinfo if topic.due else UTC)
+    return f"{one.came.replace(tzinfo=UTC).astimezone(zone):%Y-%m-%d %H:%M %z}"
 
 
-def _late(one: Attempt, due: datetime | None) -> str:
+def _late(one: Attempt, due: datetime | None, zone: tzinfo | None) -> str:
     if one.came is None or due is None:
         return ""
-    late = one.came.replace(tzinfo=UTC) - due
+    late = time_after(due, one.came.replace(tzinfo=UTC), zone)
     if late <= timedelta():
         return "in time"
     if late < timedelta(days=2):

@@ -23,7 +23,10 @@ IDENTITIES = ("SIS Login ID", "SIS User ID", "Integration ID")
 POSSIBLE = "    Points Possible"
 READ_ONLY = "(read only)"
 
-STAYS = ("EX", "N/A")
+EXCUSED = "EX"
+"""The cell of a student who is excused."""
+
+STAYS = (EXCUSED, "N/A")
 """The cells of students who are excused or not assigned: Canvas has decided, and no score replaces these."""
 
 _HIDDEN = re.compile(r"\s*(Muted|Manual Posting.*)?\s*", re.IGNORECASE)
@@ -50,16 +53,18 @@ def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str
 
 
 def _write_new(grades: Grades, to: Path) -> list[str]:
-    """Write all students with a grade, because a row without one would only delete grades in Canvas.
+    """Write all students with a grade or an excuse, because a row without one would only delete grades in Canvas.
 
     If Canvas does not know a login, it gives the grade to the first student of the same name.
     """
     names = [topic.folder for topic in grades.topics]
-    rows = [
-        [as_text(pupil.sortable_name), _number(pupil), "", pupil.id, "", *pupil.scores(names)]
-        for pupil in grades.pupils
-        if pupil.grades
-    ]
+    rows = []
+    for pupil in grades.pupils:
+        cells = [
+            EXCUSED if grades.is_excused(pupil.id, name) else score for name, score in zip(names, pupil.scores(names))
+        ]
+        if any(cells):
+            rows.append([as_text(pupil.sortable_name), _number(pupil), "", pupil.id, "", *cells])
     points = [f"{grades.points[name]:g}" for name in names]
     _write(to, [[*STUDENT, *names], [POSSIBLE, *[""] * (len(STUDENT) - 1), *points], *rows])
     return [*grades.notes(), *grades.gaps("Canvas")]
@@ -85,7 +90,12 @@ def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
     stays: dict[tuple[str, str], list[str]] = {}
     for number, row in enumerate(people.rows):
         cells = {name: row[title] for name, title in titles.items()}
+        pupil = whose.pupils.get(number)
+        excused = [name for name in titles if pupil and grades.is_excused(pupil.id, name)]
+        cells |= dict.fromkeys(excused, EXCUSED)
         for name, grade in whose.of(number).items():
+            if name in excused:
+                continue
             if (kept := cells[name].strip().upper()) in STAYS:
                 stays.setdefault((name, kept), []).append(whose.pupils[number].id)
             else:

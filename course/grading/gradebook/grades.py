@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from course.grading.gradebook.scores import ClassScores, read_class
-from course.grading.gradebook.students import some
+from course.grading.gradebook.students import Person, some
 from course.problem import Problem
 from course.syllabus import Topic
 
@@ -39,6 +39,12 @@ class StudentGrades:
     grades: dict[str, Grade] = field(default_factory=dict)
     platform_number: str = ""
 
+    @classmethod
+    def of(cls, person: Person, grades: dict[str, Grade]) -> StudentGrades:
+        """Return a person of the gradebook with their `grades`."""
+        about = {name: person.about.get(name, "") for name in ("first_name", "last_name", "email")}
+        return cls(person.id, **about, grades=grades, platform_number=person.about.get("lms_user_id", ""))
+
     @property
     def sortable_name(self) -> str:
         """Return `Last, First`, or the id of a student without a name."""
@@ -56,11 +62,12 @@ class StudentGrades:
 
 @dataclass(frozen=True)
 class Grades:
-    """A class's grades for `topics`; `points` are the maximum points by topic."""
+    """A class's grades for `topics`: the maximum `points` by topic, and the `excused` students by topic."""
 
     topics: tuple[Topic, ...]
     points: dict[str, float]
     pupils: tuple[StudentGrades, ...]
+    excused: dict[str, set[str]] = field(default_factory=dict)
 
     def notes(self) -> list[str]:
         """Return notes for the person who exports the grades: submissions that still wait for manual grading."""
@@ -81,6 +88,10 @@ class Grades:
     def ungraded(self, topic: str) -> list[str]:
         """Return the students with answers that a person still has to grade."""
         return [pupil.id for pupil in self.pupils if topic in pupil.grades and pupil.grades[topic].waiting]
+
+    def is_excused(self, student: str, topic: str) -> bool:
+        """Return whether `course.toml` excuses a student from a topic."""
+        return student in self.excused.get(topic, ())
 
     def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
         """Return a warning for each topic without some students' grades, because an import deletes such grades."""
@@ -109,30 +120,23 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     """
     names = [topic.folder for topic in topics]
     people, known = read_class(db_url, names)
-    grades = {name: _grades(scores) for name, scores in known.items()}
+    grades = {name: grades_of(scores) for name, scores in known.items()}
     for name in names:
         if not grades.get(name):
             raise Problem(f"nothing of {name} is graded yet. Run `course grade {name}` first")
     pupils = [
-        StudentGrades(
-            person.id,
-            person.about.get("first_name", ""),
-            person.about.get("last_name", ""),
-            person.about.get("email", ""),
-            {name: grades[name][person.id] for name in names if person.id in grades[name]},
-            person.about.get("lms_user_id", ""),
-        )
+        StudentGrades.of(person, {name: grades[name][person.id] for name in names if person.id in grades[name]})
         for person in sorted(people, key=lambda person: person.id)
     ]
     return Grades(tuple(topics), {name: known[name].points for name in names}, tuple(pupils))
 
 
-def submissions(students: Sequence[str]) -> str:
-    """Return the number of submissions in words, with the first of `students`."""
-    return f"{len(students)} submission{'s' * (len(students) != 1)} ({some(students)})"
+def submissions(students: Sequence[str], what: str = "submission") -> str:
+    """Return the number of submissions, or `what` else belongs to each of `students`, in words with the first names."""
+    return f"{len(students)} {what}{'s' * (len(students) != 1)} ({some(students)})"
 
 
-def _grades(of_class: ClassScores) -> dict[str, Grade]:
+def grades_of(of_class: ClassScores) -> dict[str, Grade]:
     """Return nbgrader's grades of those students whose automatically graded cells are all decided."""
     grades = {}
     for student, scores in of_class.scores.items():

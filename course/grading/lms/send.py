@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace as altered
 
 from course.course import Course
+from course.grading.classroom.current_grades import current_grades
 from course.grading.classroom.write_feedback import write_all
-from course.grading.export import current_grades
 from course.grading.export.matching import Scale
 from course.grading.gradebook.grades import Grades
 from course.grading.gradebook.scores import class_comments
@@ -67,7 +67,9 @@ def send(
         raise Problem(f"the gradebook has no student {', '.join(unknown)}. Correct --student")
     site = connect(course, platform)
     assignment = site.find(topic)
-    graded = [pupil.id for pupil in grades.pupils if topic.folder in pupil.grades and (not only or pupil.id in only)]
+    excused = course.outline.excused_from(topic.folder)
+    wanted_by = {*only} or {pupil.id for pupil in grades.pupils}
+    graded = [pupil.id for pupil in grades.pupils if topic.folder in pupil.grades and pupil.id in wanted_by - excused]
     _refuse(assignment, grades, topic, site.name)
     with journal_of(course.root, topic.folder, course.outline.places[platform], assignment) as journal:
         known, unsure = students_by_number(course, platform, topic)
@@ -79,6 +81,8 @@ def send(
         for line in table(changes):
             tell(line)
         notes += [*unsure, *assignment.notes, *grades.notes(), *left_out(graded, known, there, platform)]
+        if excused & wanted_by:
+            notes.append(f"nothing is sent to {some(sorted(excused & wanted_by))}, whom course.toml excuses")
         notes += _about_points(grades.points[topic.folder], assignment, site.name)
         no_page = "nothing is sent, because the page could not be written"
         notes += [f"{student}: {no_page}: {reason}" for student, reason in sorted(failed.items())]

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
+from course.clock import Extension, time_after
 from course.course import Course
 from course.files import write_atomically
 from course.grading.nbgrader_bridge.course_of import course_of
@@ -34,9 +35,11 @@ def give_extension(course: Course, submission: Any) -> None:
     topic, student = submission.assignment.name, submission.student.id
     kept = _read(course.root / GIVEN)
     before = kept.get(topic, {}).get(student)
-    now = course.outline.extended(topic).get(student)
-    if submission.assignment.duedate is None:  # nbgrader counts an extension from the due date
-        now = None
+    given = course.outline.extended(topic).get(student)
+    now = None
+    if given and (due := submission.assignment.duedate):  # nbgrader adds an extension to the due date
+        due = due.replace(tzinfo=UTC)
+        now = given.after(due, course.outline.zone) - due
     if now is not None:
         submission.extension = now
     elif before is not None and submission.extension == timedelta(seconds=before):
@@ -89,7 +92,9 @@ class KeepLatePenalties(AssignLatePenalties):
         if submission.assignment.duedate is None or submission.timestamp is None:
             return None
         due, came = (time.replace(tzinfo=UTC) for time in (submission.assignment.duedate, submission.timestamp))
-        late = course.outline.late.seconds(due, came) - (submission.extension or timedelta()).total_seconds()
+        given = course.outline.extended(submission.assignment.name).get(notebook.student.id)
+        longer, zone = given or Extension.of(submission.extension or timedelta()), course.outline.zone
+        late = time_after(longer.after(due, zone), came, zone).total_seconds()
         if late <= 0:
             return None
         lost = self.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, late)

@@ -104,12 +104,12 @@ HEAD = """\
 # This course, as its students get it. `course list` shows what stands here; after a change, run `course release`.
 title = "Sequence models"
 assistants = "{assistants}"  # or {others}: what AI assistants may do for students
+# time_zone = "Europe/Berlin"  # your class's clock, for dates and days of late work (without it: this machine's)
 
 [late]                # what late work loses, by the time stamps nbgrader collects
 percent_per_day = 0   # of its score, for every day begun
 grace_hours = 0       # it loses nothing within these
 most_percent = 100    # and never more than this
-# time_zone = "Europe/Berlin"  # whose clock counts the days (without it: this machine's)
 
 [grading]
 follow_through = "lose"      # or "keep": the points of an answer that is right but for an earlier mistake

@@ -25,7 +25,7 @@ def write_report(course: Course, topic: Topic, to: Path | None = None, *, names:
     from course.grading.report.page import render
 
     with quiet():
-        page = render(collect(Classroom(course, topic)), datetime.datetime.now(), names=names)
+        page = render(collect(Classroom(course, topic)), datetime.datetime.now(course.outline.zone), names=names)
     return _write(to or course.root / "reports" / f"{topic.folder}{'' if names else '-no-names'}.html", page)
 
 
@@ -55,27 +55,32 @@ def write_student_reports(course: Course, topics: Sequence[Topic], student: str,
             classroom, name = Classroom(course, topic), topic.folder
             work = work_of(classroom, student)
             comments = read_comments(classroom.coursedir().db_url, name, student, name)
-            page = render(topic, work, datetime.datetime.now(), comments)
+            page = render(topic, work, datetime.datetime.now(course.outline.zone), comments)
         paths.append(_write(to or course.root / "reports" / f"{topic.folder}-{student}.html", page))
     return paths
 
 
-def write_term_report(course: Course, to: Path | None = None, *, names: bool = False) -> Path:
-    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return its path.
+def write_term_report(course: Course, to: Path | None = None, *, names: bool = False) -> tuple[Path, Sequence[str]]:
+    """Write the report on all topics so far to `to`, by default `reports/term.html`, and return its path and notes.
 
-    With `names` it names students, and its default is `reports/term-with-names.html`.
+    With `names` it names students, and its default is `reports/term-with-names.html`. With final grades in it, late
+    penalties are computed again, as in an export.
 
     Raises:
         Problem: nothing is graded yet, or the file cannot be written.
     """
+    from course.grading.classroom.final_grades import final_grades
     from course.grading.nbgrader_bridge.log_capture import quiet
     from course.grading.report.term import collect_term
     from course.grading.report.term_page import render
 
-    now = datetime.datetime.now().astimezone()
+    now = datetime.datetime.now(datetime.UTC).astimezone(course.outline.zone)
     with quiet():
-        page = render(collect_term(course, now), now, names=names)
-    return _write(to or course.root / "reports" / f"term{'-with-names' if names else ''}.html", page)
+        term = collect_term(course, now)
+        final = final_grades(course, now) if course.outline.final else None
+        page = render(term, now, final, names=names)
+    path = _write(to or course.root / "reports" / f"term{'-with-names' if names else ''}.html", page)
+    return path, final.notes if final else ()
 
 
 def _write(path: Path, page: str) -> Path:

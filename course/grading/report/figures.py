@@ -18,14 +18,14 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 12, 18, 36
 BINS = 10
 
 
-def histogram(shares: Sequence[float]) -> Markup:
-    """Return a histogram of students by share of the points, in tenths."""
+def histogram(shares: Sequence[float], what: str = "share of the points") -> Markup:
+    """Return a histogram of students by a share, in tenths; `what` names the share."""
     counts = [0] * BINS
     for share in shares:
         counts[min(BINS - 1, int(share * BINS + 1e-9))] += 1
     step, most = (WIDTH - LEFT - RIGHT) / BINS, max(counts, default=0) or 1
     scale = (HEIGHT - TOP - BOTTOM) / most
-    parts = [_axis("share of the points", [(place / 5, f"{place * 20} %") for place in range(6)])]
+    parts = [_axis(what, [(place / 5, f"{place * 20} %") for place in range(6)])]
     for index, count in enumerate(counts):
         if count:
             x, y = LEFT + index * step, HEIGHT - BOTTOM - count * scale
@@ -34,7 +34,7 @@ def histogram(shares: Sequence[float]) -> Markup:
             )
             parts.append(f'<text x="{x + step / 2:.1f}" y="{y - 5:.1f}" text-anchor="middle">{count}</text>')
     said = "; ".join(f"{10 * i} to {10 * i + 10} %: {count}" for i, count in enumerate(counts) if count)
-    return _figure(parts, f"Students by share of the points. {said}.")
+    return _figure(parts, f"Students by {what}. {said}.")
 
 
 def stacked(success: Success, width: int = 150, height: int = 14) -> Markup:

@@ -157,10 +157,11 @@ def collect(classroom: Classroom) -> Findings:
         noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
     apart = one_of_each(classroom.course, classroom.topic, submissions)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
+    excused = classroom.course.outline.excused_from(classroom.topic.folder)
     return Findings(
         classroom.topic,
         (*graded, *classroom.handed_in.misnamed(), *classroom.handed_in.misplaced()),
-        *others(classroom.coursedir().db_url, classroom.topic.folder, submissions),
+        *others(classroom.coursedir().db_url, classroom.topic.folder, {*submissions, *excused}),
         tuple(noticed),
         alike_checkpoints({student: submissions[student] for student in apart}),
         compare(

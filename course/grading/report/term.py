@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from course.course import Course
 from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.final_grades import is_due
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.gradebook.scores import ClassScores, Scores, read_class
@@ -21,7 +22,7 @@ class Taught:
     """A topic that has graded work.
 
     `graded` is the work with points by student, `submitted` are all students with a submission, and `absent` those
-    without one although the topic was due for them, extensions considered.
+    without one although the topic was due for them, excuses and extensions considered.
     """
 
     topic: Topic
@@ -74,16 +75,11 @@ def _taught(classroom: Classroom, students: frozenset[str], recorded: ClassScore
     topic, submissions = classroom.topic, classroom.handed_in.submissions()
     last = {student: LastGrading(classroom, student) for student in submissions}
     results = {who: one.result_with(recorded.scores.get(who)) for who, one in last.items() if one.path.is_file()}
-    missing = students - submissions.keys() - recorded.submitted
+    excused = classroom.course.outline.excused_from(topic.folder)
+    missing = students - submissions.keys() - recorded.submitted - excused
     return Taught(
         topic,
         {student: work for student, work in results.items() if work.scores is not None},
         frozenset(submissions),
-        frozenset(student for student in missing if _is_due(classroom.course, topic, student, now)),
+        frozenset(student for student in missing if is_due(classroom.course, topic, student, now)),
     )
-
-
-def _is_due(course: Course, topic: Topic, student: str, now: datetime.datetime) -> bool:
-    """Whether the topic is due for a student by now, extensions considered."""
-    due = course.outline.extended_due(topic.folder).get(student, topic.due)
-    return due is None or due <= now

@@ -5,15 +5,19 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from course.grading.classroom.final_grades import FinalGrades
 from course.grading.report.figures import medians
+from course.grading.report.final_section import FinalSection
 from course.grading.report.item_statistics import ENOUGH, statistics_of, worst
 from course.grading.report.over_the_term import FALL, IN_A_ROW, MISSED, falling_behind, returning
 from course.grading.report.page import fill
 from course.grading.report.term import Taught
 
 
-def render(term: Sequence[Taught], made: datetime.datetime, *, names: bool = False) -> str:
-    """Return the page, dated `made`; `names` shows who falls behind and who repeats a misconception."""
+def render(
+    term: Sequence[Taught], made: datetime.datetime, final: FinalGrades | None = None, *, names: bool = False
+) -> str:
+    """Return the page, dated `made`; `names` shows each final grade, who falls behind and who repeats a mistake."""
     behind, items = falling_behind(term), statistics_of(term)
     decided = [(taught.topic.folder[:2], list(taught.shares().values())) for taught in term if taught.shares()]
     return fill(
@@ -21,6 +25,7 @@ def render(term: Sequence[Taught], made: datetime.datetime, *, names: bool = Fal
         made=f"{made:%d %B %Y, %H:%M}",
         names=names,
         term=term,
+        final=FinalSection.of(final) if final else None,
         students=len({student for taught in term for student in (*taught.submitted, *taught.absent)}),
         picture=medians(decided) if decided else "",
         behind=behind,

@@ -20,6 +20,7 @@ from course.grading.viva.marks import Marked, best_of_each, said_of_chance
 from course.grading.viva.pages import save_pages
 from course.grading.viva.round import FIRST_SEED, Round, rounds
 from course.grading.viva.sheets import Given, Sheet, draw, numbered
+from course.outline import VIVA
 from course.problem import Problem
 from course.syllabus import Topic
 
@@ -131,7 +132,7 @@ def _save_points(course: Course, topic: Topic, best: Mapping[str, Marked]) -> st
     most = course.outline.viva.get(topic.folder, 0)
     if not most:
         return f"no points, because course.toml has no line {topic.folder} in [viva]"
-    name = f"{topic.folder}_viva"
+    name = f"{topic.folder}{VIVA}"
     database = Classroom(course, topic).coursedir().db_url
     with quiet():
         save_points(database, name, most, {student: most * one.share for student, one in best.items()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,20 @@ def test_canvas(tmp_path):
         f"{RNN.folder}: b42, dan, eve have no grade, and importing an empty cell deletes the grade that Canvas has. "
         "To keep it, export one topic at a time",
     ]
+
+
+def test_canvas_is_told_who_is_excused(tmp_path):
+    """Also of somebody who handed in nothing, and in place of a grade."""
+    excusing = replace(CLASS, excused={NAME: {"cy", "dan"}})
+    write_canvas(excusing, tmp_path / "canvas.csv")
+    assert [row[3:6] for row in rows(tmp_path / "canvas.csv")[4:6]] == [["cy", "", "EX"], ["dan", "", "EX"]]
+    lines = "".join(f"Somebody,{id},{id},A,1\n" for id in ("ada", "cy", "dan"))
+    text = f"Student,ID,SIS Login ID,Section,{NAME} (7)\n    Points Possible,,,,20\n{lines}"
+    one_topic = one(graded("ada", 21.5), StudentGrades("cy"), graded("dan", 5.0))
+    write_canvas(
+        replace(one_topic, excused=excusing.excused), tmp_path / "canvas.csv", written(tmp_path / "in.csv", text)
+    )
+    assert [row[-1] for row in rows(tmp_path / "canvas.csv")[2:]] == ["21.5", "EX", "EX"]
 
 
 def test_moodle_table(tmp_path):

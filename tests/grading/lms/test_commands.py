@@ -188,6 +188,10 @@ def test_grades_go_there_and_stay(
         book.db.commit()
     assert "1 to send, 3 unchanged" in said(capsys, "send", platform, "6")
     assert "Of the scores, you mean." in _feedback(site, NUMBERS["bea"])[0]
+    with (root / "course.toml").open("a", encoding="utf-8") as outline:
+        outline.write(f'[excused]\nbea = ["{NAME}"]\n')
+    told = said(capsys, "send", platform, "6")
+    assert "3 unchanged" in told and "nothing is sent to bea, whom course.toml excuses" in told
 
 
 def _scores(site: CanvasSite | MoodleSite) -> dict[str, float | None]:

@@ -96,7 +96,11 @@ def comes(gradebook: Any, due: str, came: str) -> None:
         ("2026-10-24T23:59+02:00", "2026-10-26T00:30+01:00", f"{BERLIN}\ngrace_hours = 1", 1.0),
         ("2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00", MANILA, 2.0),  # where clocks stay as they are
         ("2026-10-20T23:59+02:00", "2026-10-27T23:59+01:00", BERLIN, 7.0),
-        ("2027-03-27T12:30+01:00", "2027-03-28T12:45+02:00", BERLIN, 1.0),  # less than 24 hours, by any clock's hand
+        ("2027-03-27T12:30+01:00", "2027-03-28T12:45+02:00", BERLIN, 2.0),  # 23 hours and a quarter, a day on the clock
+        ("2027-03-27T12:30+01:00", "2027-03-28T12:30+02:00", BERLIN, 1.0),
+        ("2027-03-27T02:30+01:00", "2027-03-28T03:30+02:00", BERLIN, 1.0),  # no clock shows 2:30 that night
+        ("2026-10-25T02:30+02:00", "2026-10-25T02:30+01:00", BERLIN, None),  # it shows 2:30 twice
+        ("2026-10-24T02:30+02:00", "2026-10-25T02:30+01:00", BERLIN, 1.0),
         ("2026-10-31T23:59-04:00", "2026-11-01T23:59-05:00", 'time_zone = "America/New_York"', 1.0),
         ("2027-02-01T23:59+01:00", "2027-02-03T00:29+01:00", BERLIN, 2.0),  # no clock is changed
         ("2027-02-01T23:59+01:00", "9999-12-31T23:59+00:00", MANILA, 10.0),
@@ -107,12 +111,21 @@ def test_a_day_is_one_on_the_clock(
     penalty: Any, gradebook: Any, due: str, came: str, rules: str, lost: float | None
 ) -> None:
     comes(gradebook, due, came)
-    assert penalty(rules=rules) == lost
+    zone, _, grace = rules.partition("\n")
+    assert penalty(zone, grace) == lost
 
 
 def test_an_extension_is_one_on_the_clock(penalty: Any, gradebook: Any) -> None:
     comes(gradebook, "2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00")
-    assert penalty(extended("1 day"), BERLIN) is None and penalty(extended("1 day"), MANILA) == 1.0
+    assert penalty(f"{BERLIN}\n{extended('1 day')}") is None
+    assert penalty(f"{MANILA}\n{extended('1 day')}") == 1.0
+    assert penalty(f"{BERLIN}\n{extended('24 hours')}") == 1.0, "hours are hours"
+    assert gradebook.find_submission(TOPIC, "ada").extension == timedelta(hours=24)
+    penalty(f"{BERLIN}\n{extended('1 day')}")
+    assert gradebook.find_submission(TOPIC, "ada").extension == timedelta(hours=25), "nbgrader counts from UTC"
+    gradebook.find_submission(TOPIC, "ada").extension = None
+    gradebook.grant_extension(TOPIC, "ada", days=1)
+    assert penalty(BERLIN) is None and penalty(MANILA) == 1.0
 
 
 @pytest.fixture
@@ -128,4 +141,4 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("berlin")
 def test_the_clock_is_the_machines_unless_course_toml_names_one(penalty: Any, gradebook: Any) -> None:
     comes(gradebook, "2026-10-24T23:59+02:00", "2026-10-25T23:59+01:00")
-    assert penalty() == 1.0 and penalty(rules=MANILA) == 2.0
+    assert penalty() == 1.0 and penalty(MANILA) == 2.0

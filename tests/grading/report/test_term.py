@@ -146,7 +146,8 @@ def test_a_topic_that_nobody_has_graded_by_hand_has_no_median() -> None:
 
 
 def test_a_graded_class_gets_its_page(graded_class: Path, tmp_path: Path) -> None:
-    page = write_term_report(course_in(graded_class), tmp_path / "term.html").read_text("utf-8")
+    path, _ = write_term_report(course_in(graded_class), tmp_path / "term.html")
+    page = path.read_text("utf-8")
     assert TOPIC.folder in page.replace("<wbr>", "") and "softmax" in page and not re.search(r"\bbea\b", page)
     assert not re.search(r"https?:|<script", page)
 
