@@ -107,11 +107,17 @@ def _accepting(
     return accept
 
 
-accept_draft.mistakes(
+@accept_draft.misconception(
     "Draw ten thousand guesses for p = (0.5, 0.3, 0.2) and q = (0.2, 0.5, 0.3), and count the first tokens. Does the "
-    "second one come in 39 of 100?",
-    drawn_from_p_after_a_refusal=_accepting(rest=lambda p, q: p),
+    "second one come in 39 of 100?"
 )
+def drawn_from_p_after_a_refusal(p, q, draft, uniforms):
+    a = 0
+    while a < len(draft) and uniforms[a] * q[a, draft[a]] < p[a, draft[a]]:
+        a += 1
+    return torch.cat([draft[:a], reference._chosen(p[a], uniforms[-1])])
+
+
 accept_draft.mistakes(
     "After a refusal, which tokens have come too seldom: those that p likes more than q, or less?",
     distance_for_positive_part=_accepting(rest=lambda p, q: (p - q).abs()),
