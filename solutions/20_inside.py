@@ -756,7 +756,7 @@ rubric("inside_question")
 real = data.load_language_model()
 
 # %% [markdown]
-# It reads *The capital of France is*. The next cell puts your lens on the stream at the last token, before some of the layers and behind the last one. It prints the likeliest token, and the rank of *Paris* among 49,152 tokens. Rank 1 is the likeliest.
+# It reads *The capital of France is*. The next cell puts your lens on the stream at the last token, behind more and more layers. (Behind 0 layers stands the embedding.) It prints the likeliest token, and the rank of *Paris* among 49,152 tokens. Rank 1 is the likeliest.
 
 # %%
 if real:
@@ -870,7 +870,7 @@ else:
 #
 # ### And a few examples?
 #
-# Your dictionary learned nothing from eight examples. This model has read every kind of text. The next cell asks it about 16 invented words in the same form. It reads the examples once, and each question goes on behind their cache. It makes 256 short passes, which take about a minute.
+# Your dictionary learned nothing from eight examples. This model has read many kinds of text. The next cell asks it about 16 invented words in the same form. It reads the examples once, and each question goes on behind their cache. It makes 256 short passes, which take about a minute.
 
 # %%
 if real:
@@ -897,7 +897,7 @@ else:
     print(language_model.seen("20_few_shot"))
 
 # %% [markdown]
-# Without an example 6 of 16 are right, and with eight examples 13. The two intervals just overlap, so 16 questions make it likely and no more. But the dictionary went the other way. This model also knows better how sure it may be, because its calibration error falls from 0.41 to 0.14.
+# Without an example 6 of 16 are right, and with eight examples 13. The two intervals just overlap, so 16 questions make a gain likely and do not prove it. The dictionary went the other way. With examples this model also knows better how sure it may be, because its calibration error falls from 0.41 to 0.14.
 #
 # How does it read a form from examples? Its induction heads look behind earlier copies, and *what stood behind a colon* is such a copy. C. Olsson and others believe that a good part of few-shot learning comes from these heads. You could zero them here, and see.
 #
