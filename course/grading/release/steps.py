@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from course.grading.course_files.cells import grade_id
 from course.grading.nbgrader_bridge.course_of import course_of
 from course.grading.release.class_text import EXTRA, OPTIONAL, fitted, mark, window, without
 from course.grading.release.pictures import output_of, still_of
+from course.outline import Outline
 from course.syllabus import Topic
 
 
@@ -86,9 +87,14 @@ class FitWithoutPoints(NbGraderPreprocessor):
         topic = course.topic_in(resources["nbgrader"]["assignment"])
         if topic is not None:
             nb.cells = without(nb.cells, {item.name for item in topic.dropped})
-            mark(nb.cells, {item.name for item in topic.items if not item.points}, OPTIONAL)
-            mark(nb.cells, course.outline.final.extra_credit if course.outline.final else (), EXTRA)
+            tell_points(nb.cells, topic, course.outline)
         return nb, resources
+
+
+def tell_points(cells: Sequence[NotebookNode], topic: Topic, outline: Outline) -> None:
+    """Mark exercises in `cells` that are optional or extra credit."""
+    mark(cells, {item.name for item in topic.items if not item.points}, OPTIONAL)
+    mark(cells, outline.final.extra_credit if outline.final else (), EXTRA)
 
 
 class TellDates(NbGraderPreprocessor):
@@ -97,8 +103,14 @@ class TellDates(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Add a line to the first text of a topic with such dates, in the class's time zone."""
         topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
-        text = next((cell for cell in nb.cells if cell.cell_type == "markdown"), None)
-        if topic is not None and text is not None and (told := window(topic.opens, topic.due)):
-            title, _, below = text.source.partition("\n")
-            text.source = "\n\n".join(filter(None, [title, told, below.strip("\n")]))
+        if topic is not None:
+            tell_dates(nb.cells, topic)
         return nb, resources
+
+
+def tell_dates(cells: Iterable[NotebookNode], topic: Topic) -> None:
+    """Write below the title, the first line of the first text, when the topic's notebook opens and is due."""
+    text = next((cell for cell in cells if cell.cell_type == "markdown"), None)
+    if text is not None and (told := window(topic.opens, topic.due)):
+        title, _, below = text.source.partition("\n")
+        text.source = "\n\n".join(filter(None, [title, told, below.strip("\n")]))
