@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -365,6 +366,15 @@ def requests(arguments: argparse.Namespace) -> int:
     return list_requests(course, topic, decided=arguments.all)
 
 
+def take(arguments: argparse.Namespace) -> int:
+    """Make a file the submission of a student that counts, such as one that a collection only listed."""
+    from course.grading.classroom.take import take
+
+    topic = _topics(arguments, [arguments.topic])[0] if arguments.topic else None
+    print("\n".join(take(_course(arguments), arguments.student, arguments.file, topic, arguments.came)))
+    return 0
+
+
 def solution(arguments: argparse.Namespace) -> int:
     """Show an exercise's reference with a commentary, once you have tried."""
     from course.grading.self_study.show_solution import show
@@ -611,6 +621,17 @@ def _days(text: str) -> float:
     return number
 
 
+def _time(text: str) -> datetime:
+    """Parse a time with its zone, such as `2027-01-31 23:40+01:00`."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = datetime.min
+    if time.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time with its zone, such as '2027-01-31 23:40+01:00'")
+    return time
+
+
 def _share(text: str) -> float:
     """Parse a share of a class, such as `5%` or `0.05`."""
     try:
@@ -782,6 +803,15 @@ def _sending(command: argparse.ArgumentParser) -> None:
     add("--replace-changed", action="store_true", help="send also where somebody changed the grade there")
 
 
+def _taking(command: argparse.ArgumentParser) -> None:
+    command.add_argument("student", metavar="STUDENT", help="the student's id in the gradebook")
+    what = "a notebook, whatever it is called, an archive, or a folder with a notebook"
+    command.add_argument("file", type=Path, metavar="FILE", help=what)
+    command.add_argument("--topic", metavar="TOPIC", help="its topic (default: the one whose exercises it has)")
+    when = "when it was handed in, such as '2027-01-31 23:40+01:00' (default: unknown, which counts as on time)"
+    command.add_argument("--came", type=_time, metavar="TIME", help=when)
+
+
 def _keeping(command: argparse.ArgumentParser) -> None:
     unused = "remove results not used for this many days (0 removes all)"
     command.add_argument("--prune", type=_days, metavar="DAYS", help=unused)
@@ -844,6 +874,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "roster": (roster, _listing_a_class),
     "fetch": (fetch, _at_a_platform),
     "send": (send, _sending),
+    "take": (take, _taking),
     "cache": (cache, _keeping),
     "doctor": (doctor, _examining),
     "submit": (submit, _handing_in),

@@ -189,7 +189,7 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
         which = near(name, names) or f". Its exercises are {', '.join(names)}"
         raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
-    return replace(topic, items=items, due=choice.due, question=choice.question)
+    return replace(topic, items=items, due=choice.due, opens=choice.opens, question=choice.question)
 
 
 def _demand_droppable(outline: Outline, topics: Sequence[Topic]) -> None:
@@ -229,7 +229,9 @@ def _own(choice: Choice, ours: Sequence[Topic], root: Path) -> Topic:
     items = tuple(Item(**values) for values in choice.items)
     before = tuple(Choice(folder).name for folder in choice.builds_on)
     home = root / "exercises" / choice.folder
-    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, home)
+    return Topic(
+        choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, home, opens=choice.opens
+    )
 
 
 def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:

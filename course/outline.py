@@ -127,6 +127,7 @@ class Choice:
     builds_on: tuple[str, ...] = ()
     items: tuple[dict[str, Any], ...] = ()
     question: int = 1
+    opens: datetime | None = None
 
     @property
     def number(self) -> int | None:
@@ -310,7 +311,7 @@ def _tables(text: str) -> dict[str, Any]:
         if place and re.match("Cannot (declare|overwrite)", str(error)):
             again = f"line {place[1]} says {line!r} a second time"
             raise Faulty(f"{again}. Change the first one, and delete this one") from None
-        if place and re.match(r"due\s*=", line):
+        if place and re.match(r"(due|opens)\s*=", line):
             raise Faulty(f"line {place[1]} is {line!r}. {DATE}") from None
         if place and (rule := re.match(rf"({'|'.join(SETTINGS)})\s*=", line)):
             raise Faulty(f"line {place[1]} is {line!r}. Write {_either(rule[1])}, with the quotes") from None
@@ -368,11 +369,15 @@ def _extensions(values: dict[str, Any], topics: Iterable[str]) -> dict[str, dict
 
 
 def _extension(student: str, by_topic: Any, topics: Iterable[str]) -> dict[str, Extension]:
-    """Return a student's extensions by topic."""
+    """Return a student's extensions by topic. One text is an extension for all topics."""
     where = f"[extensions] {student}"
+    if isinstance(by_topic, str):
+        by_topic = dict.fromkeys(topics, by_topic)
     if not isinstance(by_topic, dict):
         example = f'{{ "{min(topics)}" = "3 days" }}'
-        raise Faulty(f"{where} is {by_topic!r}. Name topics and times, such as {student} = {example}")
+        raise Faulty(
+            f"{where} is {by_topic!r}. Name topics and times, such as {student} = {example}, or one time for all"
+        )
     given = {}
     for topic, said in by_topic.items():
         if topic not in topics:
@@ -548,8 +553,10 @@ def _choice(folder: str, values: Any, zone: ZoneInfo | None) -> Choice:
     if not isinstance(values, dict) or not TOPIC_FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
         raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}, or without the number")
-    _only(values, ("due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
-    due = _date(values, "due", where, zone)
+    _only(values, ("opens", "due", "question", "points", "title", "lecture", "builds_on", "exercises"), where)
+    opens, due = (_date(values, name, where, zone) for name in ("opens", "due"))
+    if opens and due and opens >= due:
+        raise Faulty(f"{where} opens at or after it is due. Change one of the two dates")
     points = {name: _points(value, f"{where} {name}") for name, value in _table(values, "points", where).items()}
     question = values.get("question", 1)
     if isinstance(question, bool) or question not in QUESTIONS:
@@ -559,7 +566,7 @@ def _choice(folder: str, values: Any, zone: ZoneInfo | None) -> Choice:
         raise Faulty(f'{where} exercises must be a list of {{ name = "...", points = 2, minutes = 10 }}')
     checked = tuple(_item(item, where) for item in items)
     words = _text(values, "title"), _text(values, "lecture")
-    return Choice(folder, due, points, *words, _builds_on(values, where), checked, question)
+    return Choice(folder, due, points, *words, _builds_on(values, where), checked, question, opens)
 
 
 def _date(values: dict[str, Any], name: str, where: str, zone: ZoneInfo | None) -> datetime | None:

@@ -65,10 +65,10 @@ class Topic:
 
     A topic of an instructor's own may have no number, such as `project`. It comes after all others.
     `lecture` is the lecture it belongs to, or empty. `builds_on` names the topics that it continues, unless that is
-    only the topic before. `due` is the instructor's due date. `home` is the folder of an instructor's own topic, with
-    its notebook and its tests. Such a topic builds only on the topics that it names. `predictions` are asked in the
-    notebook and earn nothing. `question` is the number of the written question in use. `dropped` are items in the
-    notebook's source that an instructor has removed from the course.
+    only the topic before. `opens` and `due` are the instructor's dates. `home` is the folder of an instructor's own
+    topic, with its notebook and its tests. Such a topic builds only on the topics that it names. `predictions` are
+    asked in the notebook and earn nothing. `question` is the number of the written question in use. `dropped` are items
+    in the notebook's source that an instructor has removed from the course.
     """
 
     number: int | None
@@ -82,6 +82,7 @@ class Topic:
     predictions: tuple[str, ...] = ()
     question: int = 1
     dropped: tuple[Item, ...] = ()
+    opens: datetime | None = None
 
     @property
     def own(self) -> bool:

@@ -338,7 +338,7 @@ def test_the_tables_of_the_documentation_are_read(tmp_path: Path, table: str) ->
     page = (ROOT / "docs" / "instructor.md").read_text("utf-8")
     (text,) = re.findall(rf"```toml {table}\n(.*?)```", page, re.S)
     outline = outline_of(tmp_path, f"[topics.06_self_attention]\n{text}")
-    assert len(getattr(outline, table)) == 2
+    assert len(getattr(outline, table)) == (3 if table == "extensions" else 2)
 
 
 def test_the_final_grade_of_the_documentation_is_read(tmp_path: Path) -> None:
@@ -349,6 +349,11 @@ def test_the_final_grade_of_the_documentation_is_read(tmp_path: Path) -> None:
     weights = {"06_self_attention": Fraction(2), "09_masking": Fraction(1)}
     assert outline.final == Final(weights, 1, frozenset({"09_masking"}), frozenset({"softmax"}), 100, 0)
     assert "final" not in outline.public and "ada" not in outline.public
+
+
+def test_one_extension_is_for_all_topics(tmp_path: Path) -> None:
+    outline = outline_of(tmp_path, '[topics.03_rnn]\n[topics.04_lstm_gru]\n[extensions]\nada = "3 days"\n')
+    assert outline.extended("03_rnn") == outline.extended("04_lstm_gru") == {"ada": Extension(3)}
 
 
 def test_dates_are_those_of_the_class(tmp_path: Path) -> None:
@@ -447,7 +452,9 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),
         ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
-        ('[topics.03_rnn]\n[extensions]\nada = "3 days"', """such as ada = { "03_rnn" = "3 days" }"""),
+        ("[topics.03_rnn]\n[extensions]\nada = 3", """such as ada = { "03_rnn" = "3 days" }, or one time for all"""),
+        ('[topics.03_rnn]\n[extensions]\nada = "3 dogs"', "has '3 dogs' for 03_rnn. Write it as"),
+        (f"[topics.03_rnn]\nopens = {DUE}\ndue = {DUE}", "[topics.03_rnn] opens at or after it is due"),
         (
             '[topics.03_rnn]\n[extensions]\nada = { "3_rnn" = "3 days" }',
             "ada has '3_rnn', which is no topic here. Choose",

@@ -84,8 +84,9 @@ def hours(minutes: int) -> str:
 
 
 def due(topic: Topic) -> str:
-    """Return a topic's due date as the end of a line, or an empty string if it has none."""
-    return f"  due {topic.due:%Y-%m-%d %H:%M %z}" if topic.due else ""
+    """Return a topic's dates as the end of a line, or an empty string if it has none."""
+    dates = (("opens", topic.opens), ("due", topic.due))
+    return "".join(f"  {what} {date:%Y-%m-%d %H:%M %z}" for what, date in dates if date)
 
 
 def topic_called(course: Course, name: str) -> Topic:

@@ -64,6 +64,8 @@ def configure(c: Any, course: Course | None = None) -> None:
     c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
     # Exercises without points become optional or are removed, before nbgrader records the graded cells.
     c.GenerateAssignment.preprocessors.insert(0, "course.grading.release.steps.FitWithoutPoints")
+    # The notebook's head says when it opens and is due.
+    c.GenerateAssignment.preprocessors.append("course.grading.release.steps.TellDates")
     # Texts refer to no topic that the class leaves out.
     c.GenerateAssignment.preprocessors.append("course.grading.release.steps.FitBoxes")
     # `course.toml` may choose another of the three written questions.

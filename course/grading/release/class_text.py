@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from copy import deepcopy
+from datetime import datetime
 
 from nbformat import NotebookNode
 
@@ -46,17 +47,25 @@ def faults(markdown: str, known: Collection[str]) -> Iterator[str]:
 
 
 OPTIONAL = "optional (no points)"
+EXTRA = "extra credit"
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s")
 
 
-def mark_optional(cells: Sequence[NotebookNode], names: Collection[str]) -> None:
-    """Mark these exercises as optional in their headings, or below a text without a heading."""
+def window(opens: datetime | None, due: datetime | None) -> str:
+    """Return a line of text that says when a notebook opens and is due, or an empty string without these dates."""
+    told = [f"{what} on {date:%A, %d %B %Y, %H:%M}" for what, date in (("Opens", opens), ("Due", due)) if date]
+    zone = (due or opens or datetime.now()).tzinfo
+    return f"*{'. '.join(told)} ({zone}).*" if told else ""
+
+
+def mark(cells: Sequence[NotebookNode], names: Collection[str], label: str) -> None:
+    """Mark these exercises, such as `OPTIONAL`, in their headings, or below a text without a heading."""
     for index, cell in enumerate(cells):
         if _asks(cells, index, names):
             before, heading, text = _parted(cell.source)
-            marked = [f"{line.rstrip()}, {OPTIONAL}" for line in heading] or ["", f"*{OPTIONAL.capitalize()}.*"]
+            marked = [f"{line.rstrip()}, {label}" for line in heading] or ["", f"*{label.capitalize()}.*"]
             cell.source = "\n".join([*before, *marked, *text])
 
 

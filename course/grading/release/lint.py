@@ -18,7 +18,7 @@ from course.grading.course_files.setup_cell import is_setup
 from course.grading.release.class_text import faults, fitted
 from course.grading.release.pictures import is_still
 from course.grading.release.source import build
-from course.grading.release.steps import choose_question
+from course.grading.release.steps import choose_question, tell_dates, tell_points
 from course.outline import QUESTIONS
 from course.problem import Problem
 from course.source import parsed
@@ -102,6 +102,8 @@ def lint_topic(course: Course, topic: Topic) -> list[Complaint]:
     complaints = lint_source(course, notebook, topic, places, source.name)
     if released.is_file():
         choose_question(notebook.cells, topic)
+        tell_points(notebook.cells, topic, course.outline)
+        tell_dates(notebook.cells, topic)
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
     if topic.own:  # the course's own tests prove those of our topics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +12,9 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.course_files.cells import grade_id
 from course.grading.nbgrader_bridge.course_of import course_of
-from course.grading.release.class_text import fitted, mark_optional, without
+from course.grading.release.class_text import EXTRA, OPTIONAL, fitted, mark, window, without
 from course.grading.release.pictures import output_of, still_of
+from course.outline import Outline
 from course.syllabus import Topic
 
 
@@ -78,12 +79,38 @@ class FitBoxes(NbGraderPreprocessor):
 
 
 class FitWithoutPoints(NbGraderPreprocessor):
-    """A step of making a release: it removes the exercises that the course drops, and marks others without points."""
+    """A step of making a release: it removes what the course drops, and marks optional exercises and extra credit."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Change the notebook of a topic."""
-        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
+        course = course_of(self)
+        topic = course.topic_in(resources["nbgrader"]["assignment"])
         if topic is not None:
             nb.cells = without(nb.cells, {item.name for item in topic.dropped})
-            mark_optional(nb.cells, {item.name for item in topic.items if not item.points})
+            tell_points(nb.cells, topic, course.outline)
         return nb, resources
+
+
+def tell_points(cells: Sequence[NotebookNode], topic: Topic, outline: Outline) -> None:
+    """Mark exercises in `cells` that are optional or extra credit."""
+    mark(cells, {item.name for item in topic.items if not item.points}, OPTIONAL)
+    mark(cells, outline.final.extra_credit if outline.final else (), EXTRA)
+
+
+class TellDates(NbGraderPreprocessor):
+    """A step of making a release: it writes below the title when the notebook opens and is due."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Add a line to the first text of a topic with such dates, in the class's time zone."""
+        topic = course_of(self).topic_in(resources["nbgrader"]["assignment"])
+        if topic is not None:
+            tell_dates(nb.cells, topic)
+        return nb, resources
+
+
+def tell_dates(cells: Iterable[NotebookNode], topic: Topic) -> None:
+    """Write below the title, the first line of the first text, when the topic's notebook opens and is due."""
+    text = next((cell for cell in cells if cell.cell_type == "markdown"), None)
+    if text is not None and (told := window(topic.opens, topic.due)):
+        title, _, below = text.source.partition("\n")
+        text.source = "\n\n".join(filter(None, [title, told, below.strip("\n")]))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.grading.release.class_text import OPTIONAL, mark_optional, needed_by, without
+from course.grading.release.class_text import OPTIONAL, mark, needed_by, window, without
 
 
 def cells() -> list[NotebookNode]:
@@ -53,11 +56,22 @@ def test_a_question_takes_the_cell_that_asks_for_its_rubric():
 
 def test_what_is_optional_says_so_in_its_heading():
     marked = cells()
-    mark_optional(marked, {"plus"})
+    mark(marked, {"plus"}, OPTIONAL)
     assert marked[0].source.endswith(f"## Exercise: `plus`, {OPTIONAL}\n\nAdd `a` and `b`.")
     assert sources(marked[1:]) == sources(cells()[1:])
-    mark_optional(marked, {"sums_question"})
+    mark(marked, {"sums_question"}, OPTIONAL)
     assert marked[7].source == "No heading here.\n\n*Optional (no points).*"
+
+
+def test_a_window_is_told_in_the_zone_of_the_class():
+    due = datetime(2027, 3, 28, 23, 59, tzinfo=ZoneInfo("Europe/Berlin"))
+    opens = datetime(2027, 3, 1, 9, 0, tzinfo=due.tzinfo)
+    assert window(opens, due) == (
+        "*Opens on Monday, 01 March 2027, 09:00. Due on Sunday, 28 March 2027, 23:59 (Europe/Berlin).*"
+    )
+    assert window(opens, None) == "*Opens on Monday, 01 March 2027, 09:00 (Europe/Berlin).*"
+    assert window(None, due.replace(tzinfo=UTC)) == "*Due on Sunday, 28 March 2027, 23:59 (UTC).*"
+    assert window(None, None) == ""
 
 
 def test_who_needs_what():
