@@ -133,7 +133,8 @@ def keep_requests(root: Path, topic: str, asked: Iterable[tuple[Asked, str]], ca
     A request that is there already, decided or not, is not new, because platforms hand out old files again and again.
     """
     kept = kept_requests(root, topic)
-    known, new = {one.asked for one in kept}, []
+    known = {one.asked for one in kept}
+    new: list[Request] = []
     for one, sender in asked:
         if one not in known and one.topic == topic:
             new.append(Request(len(kept) + len(new) + 1, one, came, sender))
