@@ -330,7 +330,10 @@
       const was = this.everybody.querySelector("details");
       const alike = about.alike.length ? [this.alikeList(about, !was || was.open)] : [];
       const heading = make("h6", {}, "All students");
+      const stops = () => [...this.everybody.querySelectorAll("summary, a, input, button")];
+      const focused = stops().indexOf(document.activeElement);
       this.everybody.replaceChildren(heading, make("p", {}, open, again, empty), ...by, ...alike);
+      if (focused >= 0 && stops().length) (stops()[focused] || stops().pop()).focus({ preventScroll: true });
       this.drawGiven();
     },
 
