@@ -56,7 +56,9 @@ def section(topic: str, student: str, names: Iterable[str], scores: Scores | Non
     kept = list(kept)
     open_now = {one.asked.exercise for one in kept if one.decision is None}
     known = scores.cells if scores else {}
-    below = {name: (known[name], scores.maxima[name]) for name in names if scores and _may_be_asked(name, scores)}
+    below = {
+        name: (known[name] or 0.0, scores.maxima[name]) for name in names if scores and _may_be_asked(name, scores)
+    }
     offers = [_offer(topic, student, name, *points) for name, points in below.items() if name not in open_now]
     parts = ["".join(map(_told, kept)), _offered(offers)]
     inside = "".join(filter(None, parts))

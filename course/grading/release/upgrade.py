@@ -53,8 +53,9 @@ class Part:
     def diff(self) -> str:
         """Return what an upgrade changes in the file, or else how ours differs, as a unified diff."""
         after = self.result() or self.ours.read_bytes()
-        texts = [data.decode("utf-8", "replace").splitlines(keepends=True) for data in (self.mine.read_bytes(), after)]
-        return "".join(difflib.unified_diff(*texts, f"yours/{self.name}", f"after/{self.name}"))
+        yours = self.mine.read_text("utf-8", "replace").splitlines(keepends=True)
+        ours = after.decode("utf-8", "replace").splitlines(keepends=True)
+        return "".join(difflib.unified_diff(yours, ours, f"yours/{self.name}", f"after/{self.name}"))
 
     def result(self) -> bytes | None:
         """Return the file after an upgrade, or None if it cannot be taken."""
