@@ -9,8 +9,8 @@ import math
 import torch
 from torch.nn import functional as F
 
-from course import blocks, check, fit, hint, predict, progress, rubric, show
-from course.data import calculator
+from course import blocks, check, data, fit, hint, predict, progress, rubric, show
+from course.data import calculator, language_model
 
 # %%
 pupil = blocks.GPT(**calculator.SIZES).load_published(calculator.weights()).eval()
@@ -596,6 +596,55 @@ for k, token in enumerate(wrong + ";"):
 
 # %%
 rubric("reasoning_question")
+
+# %% [markdown]
+# ## Many tries of a real model (about 5 minutes, nothing is graded)
+#
+# The calculator is small, and so are its questions. Your functions do not mind. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a real language model of 135 million numbers, with the licence Apache-2.0. **What are its tries worth on sums of two one-digit numbers?**
+#
+# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once. You may also leave it. Then the cell below shows what we saw.
+
+# %%
+real = data.load_language_model()
+
+# %% [markdown]
+# The prompt shows three solved sums, one a line, and then the beginning of a fourth. The model ends its answer with a new line, so that is the end token. Your `rollout` writes sixteen answers, and `extract_answer` reads them.
+
+
+# %%
+def sums(n, number=0):
+    """n sums of two numbers from 2 to 9, as (a, b)."""
+    generator = torch.Generator().manual_seed(number)
+    return torch.randint(2, 10, (n, 2), generator=generator).tolist()
+
+
+def real_tries(a, b, k, generator):
+    """k answers of SmolLM2 to a + b, each an integer or None."""
+    (end,) = real.encode("\n")
+    asked = torch.tensor([real.encode(f"2+5=7\n14+3=17\n31+26=57\n{a}+{b}=")])
+    with blocks.rope_base(real.base):
+        ids, mask, _ = rollout(smol, asked.repeat(k, 1), 4, end, generator)
+    said = [real.decode(row[own].tolist()) for row, own in zip(ids, mask)]
+    return [extract_answer("=" + text) for text in said]
+
+
+if real:
+    smol = real.fill(blocks.GPT(**real.sizes)).requires_grad_(False)
+    generator, counts, votes = torch.Generator().manual_seed(0), [], []
+    for a, b in sums(12):
+        said = real_tries(a, b, 16, generator)
+        counts.append(said.count(a + b))
+        votes.append(majority_vote(said))
+        print(f"{a}+{b}={a + b:<3} {counts[-1]:>2} of 16 right, the vote says {votes[-1]}")
+    for k in (1, 4, 16):
+        print(f"pass@{k:<2} {sum(pass_at_k(16, c, k) for c in counts) / 12:.2f}")
+    right = sum(a + b == vote for (a, b), vote in zip(sums(12), votes))
+    print(f"vote of 16: {right} of 12 right")
+else:
+    print(language_model.seen("21_sums"))
+
+# %% [markdown]
+# One try was right for a third of our twelve sums, and a vote of sixteen for half of them. With a verifier that picks the right try, sixteen tries would reach 0.83. Without one, you have to know which try is right. Look at 7 + 2. The model never wrote 9, so neither a vote nor a verifier could find it. More tries help a vote only where the right answer is already the commonest.
 
 # %% [markdown]
 # ## What you built
