@@ -155,6 +155,16 @@ WRITTEN_FIRST = {
     "choose_by_likelihood": "prompt_counted logits_one_late always_the_mean raw_logits",
     "wilson_interval": "wald",
     "calibration_error": "ones_lost bins_count_alike signs_cancel",
+    "extract_answer": "first_number last_number behind_the_first_sign what_int_takes",
+    "pass_at_k": "put_back all_wrong share_right",
+    "majority_vote": "none_wins zero_is_no_vote of_equals_the_smallest of_equals_the_last",
+    "best_of_n": "each_equal_gets_all density",
+    "rollout": "end_not_own padding_counted log_p_without_the_temperature drawn_without_the_temperature",
+    "reinforce_loss": "no_baseline divided_by_the_length sign_turned mask_forgotten",
+    "clipped_loss": "clipped_alone larger_of_the_two not_clipped mean_of_the_answers_means",
+    "reasoning_task": "no_better a_little",
+    "kl_estimate": "turned_round square_without_its_half",
+    "discounted_advantages": "padding_has_a_value lambda_forgotten values_forgotten",
 }
 """The misconceptions of each exercise that beginners write first, or that their models show."""
 

@@ -46,7 +46,7 @@ def extract_answer(rng):
         ("two numbers", f"={a} {b}", False),
         ("two signs in front", f"=--{a}", False),
         ("a sign apart from its digits", f"=- {a}", False),
-        ("an underscore between digits", f"={a}_{b}", False),
+        ("an underscore between digits", f"={a}_{b}", True),
         ("digits of another script", "=\u0664\u0662", False),
         ("a fraction", f"={a}.0", False),
         ("an earlier answer is no answer", f"={a}={b}?", True),

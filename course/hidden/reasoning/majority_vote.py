@@ -35,7 +35,7 @@ def majority_vote(rng):
     yield call("zero among no answers", [None, 0, None]).counts_with(CLEAR)
     low, high = sorted((a, b))
     yield call("of equals the first", [low, high, low, high], public=True)
-    yield call("of equals the first, the larger", [high, low, high, low])
+    yield call("of equals the first, the larger", [high, low, high, low], public=True)
     yield call("of equals the first, behind another", [c, low, high, high, low])
     yield call("a negative answer", [-a, b, -a]).counts_with(CLEAR)
     yield call("one vote", [c], weight=0.5).counts_with(CLEAR)

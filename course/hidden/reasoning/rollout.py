@@ -61,7 +61,9 @@ def rollout(rng):
         scores[:, END] += 0.5
         case, ids = written(title, 5, 3, 12, scores, *how, public=public, weight=2.0)
         yield case.laws_only().law("written_by", scores=scores, prompts=ids, end=END, temperature=(how or [1.0])[0])
-        case, _ = written(f"the share of each token, {title}", ROWS, 2, 1, p.log()[None], *how)
+        case, _ = written(
+            f"the share of each token, {title}", ROWS, 2, 1, p.log()[None], *how, public=public and bool(how)
+        )
         shares = p ** (1 / (how or [1.0])[0])
         yield (
             case.laws_only()
