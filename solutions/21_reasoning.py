@@ -27,7 +27,7 @@ for line in calculator.questions(3, torch.Generator().manual_seed(0)):
     print(f"{line}  {said:<24} right would be {calculator.value(line)}")
 
 # %% [markdown]
-# The pupil mostly answers at once, and then it is mostly wrong. More worked examples would help. But nobody writes any more. The pupil may only try, and somebody checks the last line.
+# In a worked example, the line stands behind each `=` again, with its first operation done. A `;` ends every answer. The pupil mostly answers at once, and then it is mostly wrong. More worked examples would help, but there are no more. The pupil may only try, and a program checks the result of each try.
 #
 # **You will**
 #
@@ -43,11 +43,11 @@ for line in calculator.questions(3, torch.Generator().manual_seed(0)):
 #
 # Nine exercises, one training task and one written question take about 185 minutes. The reading takes another 45. Call `hint("extract_answer")` if you are stuck.
 #
-# **Dimensions.** A batch has $B$ rows of $T$ tokens, and a group has $G$ answers to one question. There are $n$ tries, of which $c$ are right. In one section $N$ answers are all there are.
+# **Dimensions.** A batch has $B$ rows of $T$ tokens, and a group has $G$ answers to one question. There are $n$ tries, of which $c$ are right. Some letters have a second meaning. In `best_of_n`, $N$ is the number of possible answers. In `rollout`, $n$ is the largest number of new tokens. In `reinforce_loss`, $B$ is the number of questions.
 #
 # ## A verifier
 #
-# The verifier decides what training will pay for. Ours is strict in form and fair in content. It reads the integer behind the **last** `=` of a text.
+# The verifier decides what training will pay for. Ours is strict in form and fair in content. It reads the integer behind the **last** `=` of a text. The integer may have several digits, although our calculator shows only one.
 #
 # | text | answer |
 # |---|---|
@@ -58,7 +58,7 @@ for line in calculator.questions(3, torch.Generator().manual_seed(0)):
 #
 # ### Exercise: `extract_answer` (about 10 minutes)
 #
-# Blanks around the integer, one sign directly in front of it and zeros in front are allowed. Its digits are 0 to 9. If anything else stands there, or there is no `=`, return None. Search nothing, compute nothing, and never go back to an earlier `=`.
+# Blanks around the integer, one sign directly in front of it and zeros in front are allowed. Its digits are 0 to 9. If anything else stands there, or there is no `=`, return None. Do not pick a number out of other text, do not compute `1+6`, and never go back to an earlier `=`.
 
 
 # %% solution="extract_answer"
@@ -88,11 +88,11 @@ for text in ("=1*5+9*4=5+9*4=4*4=6", "=6", "=4*4", "6"):
 predict("one_right_in_four")
 
 # %% [markdown]
-# **pass@k** is the chance that at least one of $k$ tries is right. To measure it, let the model try $n$ times, with $n$ above $k$, and count the $c$ right ones. Then draw $k$ of the $n$ without putting any back. Take $n = 4$, $c = 1$ and $k = 2$. There are 6 pairs, and 3 of them hold the right try. So pass@2 is 0.5. All $k$ are wrong in $\binom{n-c}{k}$ of $\binom{n}{k}$ ways:
+# **pass@k** is the chance that at least one of $k$ tries is right. To measure it, let the model try $n$ times, with $n$ above $k$, and count the $c$ right ones. Then draw $k$ of the $n$ without replacement. Take $n = 4$, $c = 1$ and $k = 2$. There are 6 pairs, and 3 of them hold the right try. So pass@2 is 0.5. All $k$ are wrong in $\binom{n-c}{k}$ of $\binom{n}{k}$ ways:
 #
 # $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k}$$
 #
-# With putting back you would get $1 - 0.75^2 = 0.4375$, which is too low on average.
+# With replacement you would get $1 - 0.75^2 = 0.4375$, which is too low on average.
 #
 # ### Exercise: `pass_at_k` (about 10 minutes)
 #
@@ -176,7 +176,7 @@ for n in (1, 2, 4, 16):
     print(f"n {n:>2}  {shares}  score {best @ scores:.3f}  KL {moved:.3f}, at most {bound:.3f}")
 
 # %% [markdown]
-# The last column is $\log n - (n-1)/n$. Many papers print it as the divergence itself. It is a bound, because answers can be drawn twice (A. Beirami and others, 2024).
+# The column KL is the divergence of these shares from $p$ (topic 18). The last column is $\log n - (n-1)/n$. Many papers print it as the divergence itself. It is only an upper bound, because answers can be drawn twice (A. Beirami and others, 2024).
 #
 # ## Many answers at once
 #
@@ -189,12 +189,12 @@ for n in (1, 2, 4, 16):
 # | ids | 9 | 3 | 4 | 6 | 9 |
 # | mask | | | ✓ | ✓ | ✓ |
 #
-# The first row drew its end as its second token. That end is its own, and the model has to learn it. The 9 behind it is padding. The 9 in the second prompt ends nothing.
+# The first row drew its end as its second token. A row's **own** tokens are those that it drew, and its end is one of them. The model has to learn to end, too. The 9 behind it is padding. The 9 in the second prompt ends nothing.
 #
 # ### Exercise: `rollout` (about 25 minutes)
 #
 # `model(ids, cache)` returns logits and a cache. It reads the prompts $(B, T)$ in one piece, with the cache None, and afterwards each token once, as $(B, 1)$. Divide the logits by the temperature, which is above 0, and draw with `torch.multinomial(p, 1, generator=generator)`. Stop after $n$ tokens, or as soon as all rows have ended.
-# Return `ids`, `mask` and `log_p`, each $(B, T + m)$ with $m \le n$. Behind a row's end, `ids` hold `end`. The mask is True on own tokens and their end. `log_p` holds the log-probability of each own token under the distribution from which it was drawn, temperature included. It is 0 elsewhere and has no graph.
+# Return `ids`, `mask` and `log_p`, each $(B, T + m)$ with $m \le n$. Behind a row's end, `ids` hold `end`. The mask is True on own tokens, so also on the end that a row drew. `log_p` holds the log-probability of each own token under the distribution from which it was drawn, temperature included. It is 0 elsewhere and has no graph.
 
 
 # %% solution="rollout"
@@ -258,7 +258,7 @@ exam = calculator.questions(100, torch.Generator().manual_seed(7))
 measured(pupil, exam)
 
 # %% [markdown]
-# With 64 tries the pupil finds nearly every answer, and a vote of 64 finds far fewer. Wrong guesses agree with each other. Products end in even digits and in 0 more often than in others.
+# With 64 tries the pupil finds nearly every answer, and a vote of 64 finds far fewer. Wrong guesses agree with each other. Products end in even digits and in 0 more often than in others. At $k = 1$ the two columns differ a little, because pass@1 counts all 64 tries and the vote takes only the first.
 #
 # ## Pay for what is right
 #
@@ -266,13 +266,13 @@ measured(pupil, exam)
 #
 # $$\nabla\, \mathbb{E}[r] = \mathbb{E}\big[(r - b)\, \nabla \log p(\text{answer})\big]$$
 #
-# This is **REINFORCE** (R. Williams, 1992). The **baseline** $b$ may be any number that does not depend on the answer itself. It changes nothing on average, and it makes estimates calmer. With $G$ answers to one question, take the mean reward of the **others**.
+# This is **REINFORCE** (R. Williams, 1992). The **baseline** $b$ may be any number that does not depend on the answer itself. It changes nothing on average, and a good one lowers the variance of the estimate. With $G$ answers to one question, take the mean reward of the **others**.
 #
-# Take a model that gives the right answer with probability $p = 1/4$. The slope of $\mathbb{E}[r] = p$ in its logit is $p(1 - p) = 0.1875$. Draw pairs. With probability 0.375 one of the pair is right and the other is not. Then the right one has $r - b = 1$, the wrong one has $-1$, and their slopes $1 - p = 0.75$ and $-p = -0.25$ give a mean of $(0.75 + 0.25)/2 = 0.5$. All other pairs give 0. And $0.375 \cdot 0.5 = 0.1875$. If the own reward took part in the baseline, it would be half of that.
+# Take a model with one logit $z$, which gives the right answer with probability $p = \sigma(z) = 1/4$. The derivative of $\mathbb{E}[r] = p$ in $z$ is $p(1 - p) = 0.1875$, and the estimate has to give the same on average. Draw pairs. With probability 0.375 one of the pair is right and the other is not. Then the right one has $r - b = 1$ and the wrong one has $-1$. The derivatives of their log-probabilities in $z$ are $1 - p = 0.75$ and $-p = -0.25$. So the pair's mean is $(1 \cdot 0.75 + (-1) \cdot (-0.25))/2 = 0.5$. All other pairs give 0. And $0.375 \cdot 0.5 = 0.1875$. If the own reward took part in the baseline, it would be half of that.
 #
 # ### Exercise: `reinforce_loss` (about 20 minutes)
 #
-# Return minus the mean, over all $B \cdot G$ answers, of $(r - b) \sum \log p$ over the answer's own tokens. A group of one has no baseline. No gradient flows into the rewards.
+# Return minus the mean, over all $B \cdot G$ answers, of $(r - b) \sum \log p$ over the answer's own tokens. In a group of one, $b$ is 0. No gradient flows into the rewards.
 
 
 # %% solution="reinforce_loss"
@@ -304,7 +304,7 @@ print(f"mean gradient over all pairs {total:.4f}, p (1 - p) = {0.25 * 0.75}")
 # %% [markdown]
 # ## Several steps from one batch
 #
-# Writing answers takes most of the time, so each batch should serve for several steps. After the first step, the answers come from an older policy than the one that learns. Weigh each token with the ratio $\rho = p / p_{old}$, and stop paying when it has moved far enough. That is PPO (J. Schulman and others, 2017), and GRPO uses the same loss:
+# Writing answers takes most of the time, so each batch should serve for several steps. After the first step, the answers come from an older policy than the one that learns. Weigh each token with the ratio $\rho = p / p_{old}$. If its probability has risen from 0.2 to 0.3, then $\rho = 1.5$. Stop paying when the ratio has moved far enough. That is PPO (J. Schulman and others, 2017), and GRPO uses the same loss:
 #
 # $$-\frac{1}{\text{own tokens}} \sum \min\big(\rho A,\ \text{clip}(\rho,\, 1 - \epsilon,\, 1 + \epsilon)\, A\big)$$
 #
@@ -321,7 +321,7 @@ print(f"mean gradient over all pairs {total:.4f}, p (1 - p) = {0.25 * 0.75}")
 #
 # ### Exercise: `clipped_loss` (about 20 minutes)
 #
-# All tensors are $(B, T)$. Divide by the number of own tokens in the whole batch, as TRL does under the name `bnpo`. The GRPO paper takes each answer's mean first. No gradient flows into `old_log_p` and `advantages`. Without own tokens the loss is 0. Outside the mask there may be any finite number, also one whose exponential overflows.
+# All tensors are $(B, T)$. Divide by the number of own tokens in the whole batch, as the library TRL does under the name `bnpo`. The GRPO paper takes each answer's mean first. No gradient flows into `old_log_p` and `advantages`. Without own tokens the loss is 0. Outside the mask there may be any finite number, also one whose exponential overflows.
 
 
 # %% solution="clipped_loss"
@@ -355,9 +355,9 @@ predict("length_without_a_price")
 # %% [markdown]
 # ### Exercise: the training loop (about 25 minutes)
 #
-# Write `train`. A batch holds `prompts` $(256, 9)$ and what is right, $(256)$. They are 32 questions, and the eight rows of a question follow one another. The budget is 15,360 answers, which makes 60 rounds. Answer each row once with `rollout`, at temperature 1, with `ROOM` tokens and `calculator.END`. Give a reward of 1 where `extract_answer` finds what is right. The advantages are $(r - \text{mean})/(\text{std} + 10^{-4})$ within each group of eight.
+# Write `train`. A batch holds `prompts` $(256, 9)$ and the right results $(256)$, which are integers. They are 32 questions, and the eight rows of a question follow one another. The budget is 15,360 answers, which makes 60 rounds, and `len(batches)` says so. Answer each row once with `rollout`, at temperature 1, with `ROOM` tokens and `calculator.END`. Its generator has to be on the device of the prompts. Make one before the first round with `torch.Generator(prompts.device)`, and keep it. Give a reward of 1 where `extract_answer` finds what is right. The advantages are $(r - \text{mean})/(\text{std} + 10^{-4})$ within each group of eight.
 #
-# `log_probs(model, ids)` below gives the log-probability of each token but the first. We took two epochs a round, each in two halves of the rows in a new order. The optimizer was AdamW with betas of 0.9 and 0.99, and a learning rate that falls from 0.001 to zero. Gradients were clipped to a norm of 1. Log the mean reward with a minus in front, because the curve shows losses.
+# `log_probs(model, ids)` below gives the log-probability of each token but the first. We took two epochs a round, each in two halves of the rows in a new order. The optimizer was AdamW with betas of 0.9 and 0.99, and a learning rate that falls from 0.001 to zero. Gradients were clipped to a norm of 1. In each round, call `batches.log` with the mean reward and a minus in front, because the curve shows losses.
 #
 # For full marks, one measure has to reach its bar:
 #
@@ -429,7 +429,7 @@ for name, model in (("before", pupil), ("after", graduate)):
 # %% [markdown]
 # Nobody showed the model a single new example, and nobody paid for steps. Answers with steps were right more often than their group, so they became likelier.
 #
-# Two things are worth saying. Compare the last line of pass@k before training with the first one after it. Training put into one answer what 64 tries could already find. It added little that they did not have (Y. Yue and others, 2025, found the same for large models). And the model knows lines of five digits. Try others before you call it arithmetic.
+# Two things are worth saying. Compare pass@64 before training with pass@1 after it. Training put into one answer what 64 tries could already find. It added little that they did not have (Y. Yue and others, 2025, found the same for large models). And the model knows lines of five digits. Try others before you call it arithmetic.
 
 # %%
 for digits in (4, 5, 6):
@@ -482,7 +482,7 @@ for kind in ("k1", "k2", "k3"):
     print(f"{kind}: {answers.mean():.2f} nats an answer, standard deviation {answers.std():.2f}")
 
 # %% [markdown]
-# Near the reference $k_3$ is the calm one. Far from it, its exponential is large for a few samples, and they decide the mean. Compare the standard deviations.
+# Near the reference $k_3$ varies less than $k_1$. Far from it, its exponential is large for a few samples, and they decide the mean. Compare the standard deviations.
 #
 # ## A verifier with a hole
 #
@@ -534,15 +534,15 @@ show.reasoning.groups(LINE, answers, verifiers)
 # %% [markdown]
 # ## Where did it go wrong?
 #
-# A reward comes at the end of an answer, and pays all its tokens alike. But often one token decides. Suppose that you know the **value** $V_t$ of each beginning, which is the mean reward that follows. Then
+# A reward comes at the end of an answer, and pays all its tokens alike. But often one token decides. Suppose that you know the **value** $V_t$ of each prefix of an answer, which is the mean reward that follows. If it is 0.5 before a token and 0.6 behind it, then this token was worth 0.1. GAE, which is short for generalised advantage estimation, adds a part of what later tokens were worth:
 #
 # $$\delta_t = r_t + \gamma V_{t+1} - V_t \qquad A_t = \delta_t + \gamma \lambda A_{t+1}$$
 #
-# This is generalised advantage estimation, GAE. Take the rewards 0, 0, 1, the values 0.5, 0.6, 0.9 and $\gamma = 1$. The deltas are 0.1, 0.3 and 0.1, because the value behind the last token is 0. With $\lambda = \tfrac12$ the advantages are 0.275, 0.35 and 0.1, and with $\lambda = 1$ they are 0.5, 0.4 and 0.1.
+# Take the rewards 0, 0, 1, the values 0.5, 0.6, 0.9 and $\gamma = 1$. The deltas are 0.1, 0.3 and 0.1, because the value behind the last token is 0. With $\lambda = \tfrac12$ the advantages are 0.275, 0.35 and 0.1, and with $\lambda = 1$ they are 0.5, 0.4 and 0.1.
 #
 # ### Exercise: `discounted_advantages` (about 20 minutes)
 #
-# The own tokens stand first in each row. The value behind the last own token is 0, whatever the tensor holds there. Advantages outside the mask are 0. No gradient flows into the values, and nothing is normalised.
+# The own tokens stand first in each row. The value behind the last own token is 0, whatever the tensor holds there. Rewards outside the mask do not count, and advantages there are 0. No gradient flows into the values, and nothing is normalised.
 
 
 # %% solution="discounted_advantages"
@@ -564,7 +564,7 @@ def discounted_advantages(rewards, values, mask, gamma=1.0, lam=0.95) -> torch.T
 check("discounted_advantages", discounted_advantages)
 
 # %% [markdown]
-# The next cell takes a wrong answer of the pupil with steps. It finds the value of each beginning by 128 rollouts from there, and prints each token's advantage for $\lambda = 0$.
+# The next cell takes a wrong answer of the pupil with steps. It finds the value of each prefix by 128 rollouts from there, and prints each token's advantage for $\lambda = 0$.
 
 # %%
 line, wrong = next(
