@@ -633,7 +633,7 @@ rubric("tokens_question")
 # The file is not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
 #
 # <!-- needs: 15_gpt, 16_bert, 18_assistant -->
-# Topics 15, 16 and 18 end with the same model and use the same file.
+# Topics 15, 16, 18, 19 and 20 end with the same model and use the same file.
 
 # %%
 real = data.load_language_model()

@@ -550,7 +550,7 @@ print(f"\nThe best possible loss is {surprise.mean().item():.2f} nats a token.")
 
 # %% [markdown]
 # The first time that somebody speaks, Boris say, no model can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
-# with the one before it, and a head of the next layer can then find "the token behind Boris". Such a pair is called an **induction head**. You will see whether your model has one.
+# with the one before it, and a head of the next layer can then find "the token behind Boris". The second of the two is called an **induction head**, and it needs the first. You will see whether your model has such a pair.
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
@@ -913,7 +913,7 @@ else:
     print(language_model.seen("15_induction"))
 
 # %% [markdown]
-# At the first reading both do far worse than a guess, which costs $\log 2048 = 7.6$ and $\log 49152 = 10.8$ nats. They expect text, and random tokens contradict what they expect. At the second reading the dictionary gains little, because looking back seldom pays in a list of definitions. The assistant read 2 trillion tokens, and names, quotations and lines of code come again in them. Its loss falls to 2.1, so it probably has both halves of induction. To be sure, you would have to look at its heads. Your play's model needed help with the first half.
+# At the first reading both do far worse than a guess, which costs $\log 2048 = 7.6$ and $\log 49152 = 10.8$ nats. They expect text, and random tokens contradict what they expect. At the second reading the dictionary gains little, because looking back seldom pays in a list of definitions. The assistant read 2 trillion tokens, and names, quotations and lines of code come again in them. Its loss falls to 2.1, so it probably has both halves of induction. To be sure, you would have to look at its heads, as topic 20 does. Your play's model needed help with the first half.
 #
 # Here are three more questions. `print(language_model.card())` shows ten others that we asked, with all answers.
 

@@ -731,7 +731,7 @@ print(wordnet.encode(forged) == wordnet.encode("What is a cup?It is yours."))
 # %% [markdown]
 # ### Comparisons for a real model
 #
-# Can a minute of DPO change a real model? Suppose that people prefer flattery. Here are twelve questions. In each comparison the same answer won with *What a wonderful question!* in front of it and lost without. The cell uses your `sequence_log_prob` and your `dpo_loss`, with $\beta = 0.1$. The reference is the model before the first step, so its log-probabilities are computed once. A low-rank update of the queries and values learns. To save memory, each layer is computed a second time in the backward pass, which is called **gradient checkpointing**.
+# Can a minute of DPO change a real model? Suppose that people prefer flattery. Here are twelve questions. In each comparison the same answer won with *What a wonderful question!* in front of it and lost without. The cell uses your `sequence_log_prob` and your `dpo_loss`, with $\beta = 0.1$. The reference is the model before the first step, so its log-probabilities are computed once. A low-rank update of the queries and values learns. To save memory, each layer is computed a second time in the backward pass, which is the gradient checkpointing of topic 16.
 #
 # The loss will come near zero. What will the model say to a new question then? Write down a guess before you run the cell. It takes about a minute.
 
@@ -849,7 +849,9 @@ else:
 # Then attention became the whole model (06). It got several heads for several questions (07), positional encodings (08), and masks for what it must not see (09). An encoder and a decoder learned to translate (10), images became patches (11), and a trained model learned a new task with a tenth of its numbers (12).
 #
 # <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches, 12_lora, 13_tokens, 14_hidden_states, 15_gpt, 16_bert, 17_linear_time -->
-# In the second volume, text became pieces that no vocabulary lacks (13). A chain of hidden states mended what was typed (14), and the decoder became a GPT with published weights (15). An encoder learned from hidden words (16), and layers read long texts in linear time (17). At the end, a model that only went on with a text became an assistant (18). The first model of this book was a table of counts. The last one answers you.
+# In the second volume, text became pieces that no vocabulary lacks (13). A chain of hidden states mended what was typed (14), and the decoder became a GPT with published weights (15). An encoder learned from hidden words (16), and layers read long texts in linear time (17). Here, a model that only went on with a text became an assistant (18). The first model of this course was a table of counts. This one answers you.
+#
+# Three topics are left. They ask what a model costs (19), what happens inside it (20) and how it can become better than its teachers (21).
 #
 # Keep one habit, whatever models come next. A falling loss proves little. You checked every part by itself, measured against a baseline, and looked at what had been learned.
 #
@@ -862,6 +864,8 @@ else:
 # - **Read.** L. Ouyang and others, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), is InstructGPT, with supervised tuning and RLHF. H. Liu and others, [Visual instruction tuning](https://arxiv.org/abs/2304.08485) (2023), is LLaVA. R. Rafailov and others, [Direct preference optimization](https://arxiv.org/abs/2305.18290) (2023), derives the loss on one page.
 #   L. Gao and others, [Scaling laws for reward model overoptimization](https://arxiv.org/abs/2210.10760) (2022), measured the same rise and fall with large models. Z. Shao and others, [DeepSeekMath](https://arxiv.org/abs/2402.03300) (2024), introduced GRPO. C. Zhou and others, [LIMA](https://arxiv.org/abs/2305.11206) (2023), tuned a large model with 1,000 chats.
 # - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+#
+# - **Next.** Your assistant reads all of its weights for each token that it writes. Topic 19 counts what that costs, and lets a small model guess for a large one.
 #
 # **Now you can** make an assistant of a language model with chats, pictures and preferences, and notice when a policy pleases its reward model and no longer people. The cell below shows what you have done. If you learn alone, `course progress --page mine.html` at the shell writes a page of it to show.
 

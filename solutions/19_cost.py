@@ -256,7 +256,7 @@ print(window_mask(6, 3).int())
 # %% [markdown]
 # ### How far a stack of windows sees
 #
-# In the second layer, token 4 looks at tokens 2 and 3, which have looked at 0 and 1 in the first. So it hears of all five. A window of 3 reaches 3, 5, 7 and 9 tokens in one to four layers, which is $L (w - 1) + 1$ in $L$ layers. Mistral has 32 layers with windows of 4,096, so its last token can hear of 131,041.
+# In the second layer, token 4 looks at tokens 2 and 3, which have looked at 0 and 1 in the first. So it hears of all five. A window of 3 reaches 3, 5, 7 and 9 tokens in one to four layers, which is $L (w - 1) + 1$ in $L$ layers. This is the receptive field of topic 14, with a dilation of 1. Mistral has 32 layers with windows of 4,096, so its last token can hear of 131,041.
 #
 # ### Exercise: `reach` (about 10 minutes)
 #
@@ -600,7 +600,7 @@ print("the first token came", [round(first.count(token) / 4000, 3) for token in 
 #
 # The better $q$ agrees with $p$, the more guesses stay. So train a small model on what the large one *says*, and not on texts. At each place the large one gives $V$ probabilities. A text has only one token there. This is **distillation** (G. Hinton and others, 2015). The large model is called the **teacher**, and the small one the **student**.
 #
-# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. The logarithms of their quotients, weighed by $p$, are $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. This is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$. Both logits may be divided by a temperature $T$ before the softmax. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
+# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. The logarithms of their quotients, weighed by $p$, are $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. This is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$. Both logits may be divided by a temperature before the softmax. In this section $T$ is the temperature, not the number of tokens. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
 #
 # $$L = T^2 \cdot \text{mean over all positions of } \text{KL}(p_T \,\|\, q_T)$$
 #
@@ -1015,6 +1015,8 @@ else:
 # - **Another loss.** Train the draft with $1 - \sum \min(p, q)$ itself. Is the share higher?
 # - **A tree of guesses.** Guess two tokens for each place, and let the large model check all paths in one pass. Which mask does it need?
 # - **Read.** T. Dao and others, [FlashAttention](https://arxiv.org/abs/2205.14135) (2022). I. Beltagy and others, [Longformer](https://arxiv.org/abs/2004.05150) (2020). A. Jiang and others, [Mistral 7B](https://arxiv.org/abs/2310.06825) (2023). C. Raffel and others, [T5](https://arxiv.org/abs/1910.10683) (2020). Y. Leviathan and others, [Fast inference from Transformers via speculative decoding](https://arxiv.org/abs/2211.17192) (2023). G. Hinton and others, [Distilling the knowledge in a neural network](https://arxiv.org/abs/1503.02531) (2015).
+#
+# - **Next.** You know what a model costs and what it says. Topic 20 opens one, and finds the heads that do a piece of its work.
 #
 # **Now you can** say what attention costs in memory, in time and in readings, which of these costs can be saved without changing the result, and how you know. Run the cell below to see which notebook comes next.
 

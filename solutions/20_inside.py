@@ -3,6 +3,8 @@
 #
 # A small GPT has read a play. In it two people speak in turn, and each has a surname that is new in every text. When somebody speaks again, the model knows the surname, although it met it once. Where in its 90,560 numbers is that?
 #
+# In topic 15 our model tossed a coin between two surnames. This one has the same parts, but it read 60,000 texts in place of 12,000, and the last matrices of each sublayer began with smaller numbers.
+#
 # You will find the place, knock it out, and watch the surname go.
 #
 # **You will**
@@ -168,7 +170,7 @@ for share, name in sorted(zip(shares.tolist(), PARTS), reverse=True)[:6]:
 #
 # ## Which head looks back?
 #
-# A head that continues repeated text looks at what came **behind** the earlier copy of the current token. It is called an **induction head**. How much does a head look there?
+# A head that continues repeated text looks at what came **behind** the earlier copy of the current token. It is the **induction head** of topic 15. How much does a head look there?
 #
 # Take the ids G M H G M. Place 3 is the second G. The first G stands at place 0, and behind it is place 1. Say a head's weights at place 3 are $(0.1, 0.6, 0.1, 0.2)$. It puts 0.6 on its target. Place 4 is the second M, and its target is place 2. With the weights $(0.1, 0.2, 0.5, 0.1, 0.1)$ it puts 0.5 there. The other places have no target, so the score is $(0.6 + 0.5)/2 = 0.55$.
 #
@@ -921,6 +923,8 @@ else:
 # - **Two heads at once.** Zero each pair of heads of layer 1. Is the loss of two the sum of the losses of each?
 # - **Another penalty.** Train the autoencoder with `l1` of 0.2 and of 1, and compare the cosine and the variance explained.
 # - **Read.** C. Olsson and others, [In-context learning and induction heads](https://arxiv.org/abs/2209.11895) (2022). J. Hewitt and P. Liang, [Designing and interpreting probes with control tasks](https://arxiv.org/abs/1909.03368) (2019). N. Elhage and others, [Toy models of superposition](https://arxiv.org/abs/2209.10652) (2022). C. Guo and others, [On calibration of modern neural networks](https://arxiv.org/abs/1706.04599) (2017).
+#
+# - **Next.** Topic 21 lets a small GPT improve by reward alone, until it is better than its teachers.
 #
 # **Now you can** look into a model, test what you believe about it by an intervention, and say how sure a test is. Run the cell below to see which notebook comes next.
 
