@@ -1,4 +1,4 @@
-"""Hidden tests of `extract_answer`: the integer behind the last sign of equality, or nothing."""
+"""Hidden tests of `extract_answer`: the integer behind the last equals sign, or nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course.reference import reasoning as reference
 @exercise(
     reference.extract_answer,
     hints=(
-        "Split `=1*5=5` at its signs of equality by hand. Which part is the answer? And in `=1+6`?",
+        "Split `=1*5=5` at its equals signs by hand. Which part is the answer? And in `=1+6`?",
         'What does `int("2_9")` return, and would you accept it from a pupil?',
         "Begin with what stands behind the last `=`, without the blanks around it. Then say what an integer looks "
         "like: a sign or none, and digits from 0 to 9.",
@@ -38,7 +38,7 @@ def extract_answer(rng):
     yield call("a plus in front", f"=+{b}")
     yield call("a long text", f"={c}" + f"+{a}" * 200 + f"={b}")
     for title, text, public in (
-        ("no sign of equality", f"{a}", True),
+        ("no equals sign", f"{a}", True),
         ("an empty text", "", False),
         ("nothing behind the last sign", f"={a}=", True),
         ("a sum that is not worked out", f"={a}+{b}", True),
@@ -71,7 +71,7 @@ def last_number(text):
     return int(found[-1]) if found else None
 
 
-@extract_answer.misconception("Take =1*5=5. Which sign of equality do you cut at?")
+@extract_answer.misconception("Take =1*5=5. Which equals sign do you cut at?")
 def behind_the_first_sign(text):
     return _number(text.partition("=")[2])
 
@@ -90,6 +90,6 @@ def back_to_an_earlier_sign(text):
     return found[-1] if found else None
 
 
-@extract_answer.misconception("Try a text without any sign of equality. What should come back?")
+@extract_answer.misconception("Try a text without any equals sign. What should come back?")
 def without_a_sign(text):
     return _number(text.rpartition("=")[2])
