@@ -208,7 +208,8 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 
 FIRST_CELLS = {
     "course",
-    *("course.course", "course.files", "course.outline", "course.source", "course.study_paths", "course.syllabus"),
+    *("course.clock", "course.course", "course.files", "course.outline", "course.source", "course.study_paths"),
+    "course.syllabus",
     *("course.surroundings", "course.notebook.this_course"),
     *("course.data", "course.data.words", "course.show"),
     "course.blocks",
@@ -344,7 +345,7 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops == {
         *("__init__.py", "__main__.py", "cli.py", "course.py", "edition.py", "files.py", "outline.py", "source.py"),
-        *("problem.py", "syllabus.py", "surroundings.py", "study_paths.py"),
+        *("clock.py", "problem.py", "syllabus.py", "surroundings.py", "study_paths.py"),
         *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "notebooks"),
         *("questions", "show", "py.typed"),
     }
