@@ -313,7 +313,7 @@ def _touched(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.Expr):
             touched |= _affected(node.value)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            touched |= {name for decorator in node.decorator_list for name in _names(decorator)} - STATELESS
+            touched |= {name for decorator in node.decorator_list for name in _names(decorator)}
     loops = [node for node in _executed(tree) if isinstance(node, ast.For | ast.AsyncFor)]
     for loop in reversed(loops):  # inner ones first
         if touched & _names(loop.target):
@@ -329,7 +329,7 @@ def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
     while unseen:
         node = unseen.pop()
         if isinstance(node, ast.Call) and _root(node.func) not in FOR_SHOW:
-            receiver = set() if isinstance(node.func, ast.Name) else _names(node.func) - STATELESS
+            receiver = set() if isinstance(node.func, ast.Name) else _names(node.func)
             given |= receiver.union(*(_names(argument) for argument in (*node.args, *node.keywords)))
             called |= {node.func.id} if isinstance(node.func, ast.Name) else {getattr(node.func, "attr", "")}
         unseen += node.decorator_list if isinstance(node, FUNCTIONS) else ast.iter_child_nodes(node)
@@ -384,7 +384,7 @@ def _affected(value: ast.expr) -> set[str]:
         return set()
     passed = {name for argument in (*value.args, *value.keywords) for name in _names(argument)}
     receiver = set() if isinstance(value.func, ast.Name) else _names(value.func)
-    return passed | receiver - STATELESS
+    return passed | receiver
 
 
 def _executed(tree: ast.AST, classes: bool = True) -> Iterator[ast.AST]:
@@ -401,9 +401,16 @@ def _executed(tree: ast.AST, classes: bool = True) -> Iterator[ast.AST]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Return the names in an expression, except the names of the functions that it calls."""
-    called = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in called}
+    """Return the names in an expression, except of functions that it calls and of `STATELESS` modules that it reads."""
+    aside = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    aside |= {
+        id(part.value) for part in ast.walk(node) if isinstance(part, ast.Attribute) and _is_stateless(part.value)
+    }
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside}
+
+
+def _is_stateless(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in STATELESS
 
 
 def _root(node: ast.AST) -> str:
