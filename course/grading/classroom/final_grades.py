@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -42,10 +42,11 @@ class FinalGrades:
         return {} if one.grade is None else {FINAL: Grade(float(one.grade))}
 
 
-def is_due(course: Course, topic: Topic, student: str, now: datetime) -> bool:
-    """Return whether a topic is due for a student by now, extensions considered. One without a date always is."""
-    due = course.outline.extended_due(topic.folder).get(student, topic.due)
-    return due is None or due <= now
+def due_for(course: Course, topic: Topic, students: Iterable[str], now: datetime) -> frozenset[str]:
+    """Return the `students` for whom a topic is due by now, extensions considered. One without a date always is."""
+    extended = course.outline.extended_due(topic.folder)
+    dates = {student: extended.get(student, topic.due) for student in students}
+    return frozenset(student for student, due in dates.items() if due is None or due <= now)
 
 
 def final_grades(course: Course, now: datetime) -> FinalGrades:
@@ -60,25 +61,26 @@ def final_grades(course: Course, now: datetime) -> FinalGrades:
     config, notes = renew(course, course.topics)
     vivas = [f"{topic.folder}{VIVA}" for topic in course.topics if course.outline.viva.get(topic.folder)]
     people, scores = read_class(config.CourseDirectory.db_url, [*(topic.folder for topic in course.topics), *vivas])
-    gathered = [_Graded(course, rule, name, scores[name]) for name in sorted(scores)]
+    students = {person.id: person for person in sorted(people, key=lambda person: person.id)}
+    gathered = [_Graded(course, rule, name, scores[name], students, now) for name in sorted(scores)]
     graded = [one for one in gathered if one.grades]
     if not graded:
         raise Problem("nothing is graded yet. Run `course grade` with a topic, such as 03_rnn, first")
-    students = sorted(people, key=lambda person: person.id)
-    grades = {
-        person.id: final_grade(rule, person.id, [one.part(person.id, now) for one in graded]) for person in students
-    }
+    grades = {student: final_grade(rule, student, [one.part(student) for one in graded]) for student in students}
     weights = {one.name: one.weight for one in graded}
-    return FinalGrades(rule, weights, tuple(students), grades, (*notes, *_notes(grades)))
+    return FinalGrades(rule, weights, tuple(students.values()), grades, (*notes, *_notes(grades)))
 
 
 class _Graded:
     """A topic or viva in the gradebook, as far as it makes a final grade."""
 
-    def __init__(self, course: Course, rule: Final, name: str, scores: ClassScores) -> None:
+    def __init__(
+        self, course: Course, rule: Final, name: str, scores: ClassScores, students: Iterable[str], now: datetime
+    ) -> None:
         self.name, self.is_extra = name, name in rule.extra_credit
-        self._course, self._scores = course, scores
-        self._topic = next(topic for topic in course.topics if name in (topic.folder, topic.folder + VIVA))
+        self._scores = scores
+        topic = next(topic for topic in course.topics if name in (topic.folder, topic.folder + VIVA))
+        self._due = due_for(course, topic, students, now)
         self.grades = grades_of(scores)
         some_scores = [scores.scores[student] for student in self.grades][:1]
         self._asked = sum((points_asked(one, rule.extra_credit) for one in some_scores), Fraction())
@@ -86,10 +88,10 @@ class _Graded:
         self._excused = course.outline.excused_from(name)
         self._handed_in = {
             *scores.submitted,
-            *(Classroom(course, self._topic).handed_in.submissions() if name == self._topic.folder else ()),
+            *(Classroom(course, topic).handed_in.submissions() if name == topic.folder else ()),
         }
 
-    def part(self, student: str, now: datetime) -> Part:
+    def part(self, student: str) -> Part:
         """Return what it is to a student's final grade."""
         if student in self._excused:
             return Part(self.name, self.weight, "excused")
@@ -99,7 +101,7 @@ class _Graded:
             return Part(self.name, self.weight, "extra" if self.is_extra else "counts", share, waits)
         if student in self._handed_in:
             return Part(self.name, self.weight, "ungraded")
-        is_missing = not self.is_extra and is_due(self._course, self._topic, student, now)
+        is_missing = not self.is_extra and student in self._due
         return Part(self.name, self.weight, "missing" if is_missing else "open")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from course.course import Course
 from course.grading.classroom.classroom import Classroom
-from course.grading.classroom.final_grades import is_due
+from course.grading.classroom.final_grades import due_for
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.gradebook.scores import ClassScores, Scores, read_class
@@ -81,5 +81,5 @@ def _taught(classroom: Classroom, students: frozenset[str], recorded: ClassScore
         topic,
         {student: work for student, work in results.items() if work.scores is not None},
         frozenset(submissions),
-        frozenset(student for student in missing if is_due(classroom.course, topic, student, now)),
+        due_for(classroom.course, topic, missing, now),
     )
