@@ -95,7 +95,7 @@ def test_axe_finds_what_is_wrong(browser: Browser, axe: str) -> None:
 
 
 @each_look
-@pytest.mark.parametrize("name", few(PAGES, "index", "instructor", f"notebooks/{NAME}", "reference/notebook"))
+@pytest.mark.parametrize("name", few(PAGES, "index", f"notebooks/{NAME}"))
 def test_the_documentation_site(name: str, scheme: str, width: int, site: str, browser: Browser, axe: str) -> None:
     assert faults(browser, f"{site}/{name}.html", scheme, width, axe) == []
 
