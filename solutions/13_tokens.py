@@ -233,7 +233,7 @@ def bpe_decode(pieces: list[bytes]) -> str:
 check("bpe_decode", bpe_decode)
 
 # %% [markdown]
-# Together they must lose nothing, whatever the text is.
+# Together they must lose nothing, whatever the text is. So each line below should begin with `True`.
 
 # %%
 for sentence in [
@@ -628,19 +628,17 @@ rubric("tokens_question")
 # %% [markdown]
 # ## Your code cuts text for a real model (about 5 minutes, nothing is graded)
 #
-# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model that Hugging Face trained on 2 trillion tokens. Its tokeniser is a list of merges, as yours is, but there are 48,900 of them. **Does your `bpe_encode` cut a text as that model does?**
+# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model with 135 million parameters. Hugging Face trained it on 2 trillion tokens, and then to answer questions. Its tokeniser is a list of merges, as yours is, but there are 48,900 of them. **Does your `bpe_encode` cut a text as that model does?**
 #
-# The file is not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. You may also leave it. Then each cell below shows what we saw.
+# The model is not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. Your computer keeps the file. On Kaggle, add the file that the cell names as an input. You may also leave it. Then each cell below shows what we saw.
 #
-# <!-- needs: 15_gpt, 16_bert, 18_assistant -->
-# Topics 15, 16, 18, 19 and 20 end with the same model and use the same file.
+# <!-- needs: 15_gpt -->
+# From topic 15 on, most notebooks end with the same model and use the same file.
 
 # %%
 real = data.load_language_model()
 
 # %% [markdown]
-# Two things have to be settled first.
-#
 # **The words.** `words_of` is not this model's rule. `smollm_words` is. It keeps the *'t* of *don't* in one piece, and each digit is a word of its own. Your `bpe_encode` looks up the name `words_of` when it runs, so the cell below lets that name mean the model's rule for a moment.
 #
 # **The time.** You could try every merge on every word. With 300 merges this takes no time worth mentioning. With 48,900 it takes some hundredths of a second for each word. But most merges can never apply to a word, because the piece that a merge makes must stand in it. The word `␣hugs` has five bytes, so there are ten stretches of two bytes or more in it. Six of them are made by a merge.

@@ -34,9 +34,7 @@ from course.data import telephone, typist
 # ## Rules without a state
 #
 # In 1966 Joseph Weizenbaum wrote a program that played a psychotherapist. It was called ELIZA. Suppose that a patient says *I need my cat*. One of ELIZA's rules looks for the words `I need` and whatever follows them, and it
-# answers *Why do you need …?* Behind these words stands what the patient said, with *my* turned into *your*.
-#
-# *Why do you need your cat?*
+# answers *Why do you need …?* Behind these words stands what the patient said, with *my* turned into *your*. So ELIZA asks *Why do you need your cat?*
 #
 # A rule is a pair, a **regular expression** and an answer. The parentheses in the pattern catch a **group** of words, and `{0}` in the answer stands for the first group, `{1}` for the second one. In a pattern, `.*` stands for any text, and `a|b` for one of two. Some people told ELIZA their secrets. She did not know what a cat is.
 
@@ -633,7 +631,7 @@ record = fit("hidden_states_task", DigitReader, train)
 check("hidden_states_task", record.model)
 
 # %% [markdown]
-# Here is the call from above, and what your reader says.
+# Here is the call from above, and below it what your reader says at each frame. The blue bands are the tones.
 
 # %%
 model = record.model
@@ -642,7 +640,7 @@ with torch.no_grad():
 show.hidden_states.reading(calls.x[row, :, :frames], log_p[row, :frames], digits, *marks)
 
 # %% [markdown]
-# The blue bands are the tones. Ours says a digit for about as long as it sounds, and blanks in between. Yours may say it for a frame or two and go back to blanks, because both paths spell the same number. It was never told when to begin. How long does it wait? The next cell measures, over 300 calls, when a digit is said after its tone began. Before that, predict what happens if the two steps of the decoder are exchanged.
+# Ours says a digit for about as long as it sounds, and blanks in between. Yours may say it for a frame or two and go back to blanks, because both paths spell the same number. It was never told when to begin. How long does it wait? The next cell measures, over 300 calls, when a digit is said after its tone began. Before that, predict what happens if the two steps of the decoder are exchanged.
 
 # %%
 predict("path_of_a_doubled_digit")

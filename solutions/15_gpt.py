@@ -57,8 +57,8 @@ from course.data import grammar, language_model, play, wordnet
 #
 # ## Two small parts
 #
-# **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$. The small $\varepsilon$ keeps a token of zeros from being divided by 0.
-# LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and models train as well.
+# **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is multiplied by a learned factor of its own. With $\gamma = (2, 1)$ the result is $(1.697, 1.131)$. The small $\varepsilon$ keeps a token of zeros from being divided by 0.
+# LayerNorm (topic 10) would first subtract the mean 3.5, so that the same token becomes $(-1, 1)$ before it is scaled, and add a shift at the end. RMSNorm does neither, and models train as well.
 #
 # $$\operatorname{RMSNorm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
 #
@@ -113,10 +113,8 @@ check("swiglu", swiglu)
 # ## Heads that share
 #
 # The cache holds a key and a value for every token, in every layer and every head. Heads need queries of their own to ask different questions, but several heads can search the same keys.
-# With four heads and two groups, heads 0 and 1 read group 0, and heads 2 and 3 read group 1. In general, head $i$ reads group $\lfloor i \,/\, (h/g) \rfloor$. With $g = h$ this is multi-head attention (topic 07). With $g = 1$ it is called
-# multi-query attention, and PaLM has it.
-#
-# What does sharing save?
+# With four heads and two groups, heads 0 and 1 read group 0, and heads 2 and 3 read group 1. If a text has a single key, with the value 5 in group 0 and 7 in group 1, then the four heads find 5, 5, 7 and 7. In general, head $i$ reads group $\lfloor i \,/\, (h/g) \rfloor$. With $g = h$ this is multi-head attention (topic 07). With $g = 1$ it is called
+# multi-query attention, and PaLM has it. What does sharing save?
 
 # %%
 predict("cache_of_a_large_model")
@@ -201,7 +199,7 @@ def decoder_parameters(
 check("decoder_parameters", decoder_parameters)
 
 # %% [markdown]
-# The lecture's table does not give $V$ and $F$, so here they are.
+# The next cell counts six models of the lecture's table. The lecture gives no $V$ and $F$, so they stand in the cell. Where weights were published, it also prints by how much your count differs from them.
 
 # %%
 TABLE = {  # V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions
@@ -233,7 +231,7 @@ for name, row in TABLE.items():
 show.gpt.shares(parts)
 
 # %% [markdown]
-# The last column says by how much a count differs from the weights that were published. (GPT-3's and PaLM's were not. Their papers say 174.6 and 540.35 billion.) Mistral's count is right to the last number. So is LLaMA's, although its paper prints 65.2 billion. The lecture's table ticks "bias" for LLaMA, but with biases
+# The weights of GPT-3 and PaLM were not published. Their papers say 174.6 and 540.35 billion. Mistral's count is right to the last number. So is LLaMA's, although its paper prints 65.2 billion. The lecture's table ticks "bias" for LLaMA, but with biases
 # you would get 65.294 billion.
 #
 # Two counts are off, and the difference says why. GPT-1 has 1,536 numbers fewer. That is $2 \cdot 768$, one norm with its shift. GPT-1 still puts its norms behind the sublayers, as in 2017, and has none at the end. BLOOM has 28,672 more, which is $2 \cdot 14{,}336$. It has one more norm, right behind the embeddings. So your count has found two norms that no table mentions.
@@ -695,7 +693,7 @@ show.gpt.two_heads(attention_maps(marked.model, ids), shown, [finds, finds])
 #
 # $$L(N) = E + \frac{A}{N^\alpha} = 2.5 + \frac{100}{N^{0.5}}$$
 #
-# $E$ is the floor, which is left at the end. If the model is large enough, it is the entropy of the language (topic 09). $N$ may also count the parameters. Then the text must be long enough.
+# $E$ is the floor, which is left at the end. If the model is large enough, it is the entropy of the language (topic 09). The law has the same form for the number of parameters $P$, if the text is long enough. In this notebook $N$ always counts text, in texts or in tokens, and $D$ is the width.
 #
 # ### Exercise: `fit_power_law` (about 20 minutes)
 #
@@ -737,11 +735,11 @@ show.gpt.scaling(N, losses, law, play.ENTROPY, fitted=3)
 # From the three cheapest trainings, the law predicts the two others, which took two and four times as many texts as the third. It says 2.622 and 2.607, and we measured 2.626 and 2.615. Its floor is 2.598, and the entropy of these words is 2.604. The farther it looks ahead, the more it hopes for. Fitted to all five, it has a floor of 2.606.
 # It does not hold for fewer than about a thousand texts.
 #
-# An exponent of 1.5 is that of a toy. The grammar is small, and the model is close to all that there is to learn. From 9,000 parameters on, the words gain nothing more. For real language J. Kaplan and others (2020) found that the loss falls with $N^{-0.076}$ in the number of parameters and with $D^{-0.095}$ in the number of tokens. (They had no floor in their law.) J. Hoffmann and others (2022) fitted a floor and both terms at once, and called their model Chinchilla:
+# An exponent of 1.5 is that of a toy. The grammar is small, and the model is close to all that there is to learn. From 9,000 parameters on, the words gain nothing more. For real language J. Kaplan and others (2020) found that the loss falls with $P^{-0.076}$ for $P$ parameters and with $N^{-0.095}$ for $N$ tokens, without a floor. J. Hoffmann and others (2022) fitted a floor and both terms at once, and called their model Chinchilla:
 #
-# $$L(N, D) = 1.69 + \frac{406.4}{N^{0.34}} + \frac{410.7}{D^{0.28}}$$
+# $$L(P, N) = 1.69 + \frac{406.4}{P^{0.34}} + \frac{410.7}{N^{0.28}}$$
 #
-# So ten times as many parameters make the second term 2.2 times smaller. Training takes about $6ND$ operations, which are a multiplication and an addition for each parameter and token on the way forward, and twice as many on the way back. For a given $6ND$, how large should the model be? Chinchilla's answer is about twenty tokens for each parameter. It has 70 billion parameters and read 1.4 trillion tokens. GPT-3 had read fewer than two a parameter.
+# (Both papers write $N$ for the parameters and $D$ for the tokens.) So ten times as many parameters make the second term 2.2 times smaller. Training takes about $6PN$ operations, which are a multiplication and an addition for each parameter and token on the way forward, and twice as many on the way back. For a given $6PN$, how large should the model be? Chinchilla's answer is about twenty tokens for each parameter. It has 70 billion parameters and read 1.4 trillion tokens. GPT-3 had read fewer than two a parameter.
 # People now train small models on far more than twenty, because a small model is cheaper each time somebody uses it. Our dictionary read 24 tokens a parameter.
 #
 # ## Play
@@ -772,11 +770,9 @@ rubric("gpt_question")
 # %% [markdown]
 # ## The finale: your code runs a real language model (about 10 minutes, nothing is graded)
 #
-# Your dictionary is small, and your code can do more. It holds every part of [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), which Hugging Face published in 2024.
-# That model read 2 trillion tokens and was then trained to answer questions. Your class loads it without a change.
+# Your dictionary is small, and your code can do more. It holds every part of [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), a language model that Hugging Face trained on 2 trillion tokens and then to answer questions. Your class loads it without a change.
 #
-# The weights are not part of the course. They are a download of 93 MB, under the licence Apache-2.0. Write `download=True` into the brackets of the next cell to get them, once. Your computer keeps them. With the model, this notebook takes up to 1.2 GB of memory. On Kaggle, add the file that the cell names as an input.
-# You may also leave it. Then each cell below shows what we saw.
+# With `download=True` in its brackets, the next cell gets the weights once, a download of 93 MB. Without them, each cell below shows what we saw. With them, this notebook takes up to 1.2 GB of memory.
 
 # %%
 real = data.load_language_model()
@@ -925,7 +921,7 @@ else:
     print(language_model.seen("15_questions"))
 
 # %% [markdown]
-# Now ask it something that you know well.
+# Now put a question that you know the answer to in the place of the one below.
 
 # %%
 print(ask("What is a tokeniser?", temperature=0.2, top_p=0.9))

@@ -202,7 +202,7 @@ print(f"{pretraining_loss(word_logits, labels, pair_logits, is_next):.3f}")
 # %% [markdown]
 # ## True and false neighbours
 #
-# Where do the pairs come from? Take two documents, the first with the sentences A, B and C, the second with D and E. A and B are neighbours, and so are B and C, and D and E. That makes three pairs. For each pair, toss a coin. Heads keeps the true second sentence and gives the label 1. Tails puts a **stranger** in its place and gives the label 0. For A·B a stranger is D or E. It is not C, because C comes from the same document and may well look like a next sentence.
+# Where do the pairs come from? Take two documents, one with the sentences $a_1$, $a_2$ and $a_3$, and one with $b_1$ and $b_2$. The neighbours are $a_1 a_2$, $a_2 a_3$ and $b_1 b_2$. That makes three pairs. For each pair, toss a coin. Heads keeps the true second sentence and gives the label 1. Tails puts a **stranger** in its place and gives the label 0. For $a_1 a_2$ a stranger is $b_1$ or $b_2$. It is not $a_3$, because $a_3$ comes from the same document and may well look like a next sentence.
 #
 # ### Exercise: `next_sentence_pairs` (about 15 minutes)
 #
@@ -213,7 +213,7 @@ print(f"{pretraining_loss(word_logits, labels, pair_logits, is_next):.3f}")
 def next_sentence_pairs(
     documents: list[list[tuple[int, ...]]], generator: torch.Generator
 ) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], torch.Tensor]:
-    """Pairs of sentences, and labels (N,), a LongTensor with 1 for "is next"."""
+    """N pairs of sentences, and their labels (N,), a LongTensor with 1 for "is next"."""
     ### BEGIN SOLUTION
     pairs, labels = [], []
     for number, document in enumerate(documents):
@@ -426,9 +426,7 @@ print(f"fresh weights: {over_splits(from_scratch):.0%} right about nouns without
 print(f"pretrained:    {over_splits(lambda part: model.finetuned(*part)):.0%}")
 
 # %% [markdown]
-# Fresh weights learn the fifty labels by heart and guess on all other nouns. The pretrained model has never heard that there are animals. But foxes and goats go with the same verbs, so their vectors came to lie together. The fifty labels only had to say which of the two groups is called 1.
-#
-# How many labels does that take?
+# Fresh weights learn the fifty labels by heart and guess on all other nouns. The pretrained model has never heard that there are animals. But foxes and goats go with the same verbs, so their vectors came to lie together. The fifty labels only had to say which of the two groups is called 1. How many labels does that take? The next cell tries 4, 10, 20 and 50.
 
 # %%
 numbers = [4, 10, 20, 50]
@@ -501,9 +499,7 @@ show.bert.levels(model.layers[0].up.weight.detach().cpu(), NF4)
 # | 1 | 0.4 | 1, −0.5, 0.25, 0 | 15, 2, 10, 7 | 242, 167 | 0.4, −0.210, 0.098, 0 |
 # | 2 | 2 | 1, −0.5, 0.15, −0.8 | 15, 2, 9, 1 | 242, 145 | 2, −1.050, 0.322, −1.392 |
 #
-# Level 2 is −0.525, the nearest to −0.5, and $0.4 \cdot (-0.525) = -0.210$. A computer stores no half bytes, so two codes share one. The first code is in the upper half, and $15 \cdot 16 + 2 = 242$. A scale takes two bytes or four, but there is only one of them for a whole block of, say, 64 weights.
-#
-# Why not one scale for all of $W$?
+# Level 2 is −0.525, the nearest to −0.5, and $0.4 \cdot (-0.525) = -0.210$. A computer stores no half bytes, so two codes share one. The first code is in the upper half, and $15 \cdot 16 + 2 = 242$. A scale takes two bytes or four, but there is only one of them for a whole block of, say, 64 weights. Why not one scale for all of $W$?
 
 # %%
 predict("four_bits_beside_an_outlier")
@@ -674,12 +670,12 @@ rubric("bert_question")
 # %% [markdown]
 # ## Your four bits in a real model (about 10 minutes, nothing is graded)
 #
-# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) is a language model that Hugging Face trained on 2 trillion tokens. It has 30 layers of width 576, and `blocks.GPT` can compute it. **What does your `quantise` do to a model that knows something?**
+# [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), a language model by Hugging Face, has 30 layers of width 576, and `blocks.GPT` can compute it. **What does your `quantise` do to a model that knows something?**
 #
 # <!-- needs: 15_gpt -->
 # At the end of topic 15, this model ran in your own class.
 #
-# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. With the model, this notebook takes up to 1.7 GB of memory. You may also leave it. Then each cell below shows what we saw.
+# With `download=True` in its brackets, the next cell gets the weights once, a download of 93 MB. Without them, each cell below shows what we saw. With them, this notebook takes up to 1.7 GB of memory.
 
 # %%
 real = data.load_language_model()

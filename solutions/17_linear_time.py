@@ -442,7 +442,7 @@ show.linear_time.lengths(list(fixed), curves, trained=64)
 #
 # </details>
 #
-# The next picture shows the $\Delta$ that your model learned.
+# The next picture shows the mean $\Delta$ that your model gives to each token. Which tokens should get a small one?
 
 # %%
 tokens = torch.arange(copying.TOKENS, device=device())
@@ -612,7 +612,7 @@ def balance_loss(logits: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
 check("balance_loss", balance_loss)
 
 # %% [markdown]
-# Here is the whole layer. Each expert gets its tokens and no others.
+# Here is the whole layer. Each expert gets its tokens and no others. The cell behind it then lowers the balance loss and nothing else, so watch the shares become even.
 
 
 # %%
@@ -656,7 +656,7 @@ for step in range(101):
     optimizer.step()
 
 # %% [markdown]
-# This loop lowers the balance loss and nothing else. In a real training it is added to the loss of the task, with a small factor such as 0.01.
+# In a real training the balance loss is added to the loss of the task, with a small factor such as 0.01.
 #
 # Mixtral has eight experts in each layer and uses two. It holds 47 billion parameters, and 13 billion work on a token. That saves time and no memory, since the next token may need any of the experts.
 #

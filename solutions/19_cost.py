@@ -67,12 +67,12 @@ from course.data import definitions, language_model, wordnet
 #
 # ### Exercise: `merge_blocks` (about 15 minutes)
 #
-# Each block is a tuple of $m$ with shape `(...)`, $\ell$ with shape `(...)` and $o$ with shape `(..., D)`, and so is the result. A block that holds nothing is $(-\infty, 0, 0)$. Two of them give such a block again, without NaN, also in the gradient. The judge looks at gradients of $o / \ell$ and $m + \log \ell$ only, so you may cut the maximum from the graph.
+# Each block is a tuple of $m$ with shape `(...)`, $\ell$ with shape `(...)` and $o$ with shape `(..., dv)`, and so is the result. A block that holds nothing is $(-\infty, 0, 0)$. Two of them give such a block again, without NaN, also in the gradient. The judge looks at gradients of $o / \ell$ and $m + \log \ell$ only, so you may cut the maximum from the graph.
 
 
 # %% solution="merge_blocks"
 def merge_blocks(first, second):
-    """Two blocks (m (...), l (...), o (..., D)) -> the block of both."""
+    """Two blocks (m (...), l (...), o (..., dv)) -> the block of both."""
     ### BEGIN SOLUTION
     (m1, l1, o1), (m2, l2, o2) = first, second
     m = torch.maximum(m1, m2).detach()
@@ -170,9 +170,7 @@ for T in (512, 1024, 2048):
     print(f"{T:>6} {slow:>11.1f} {fast:>19.1f} {off.item():>20.0e}")
 
 # %% [markdown]
-# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. Where we left out the blocks that no query sees, 4,096 tokens took 47 ms.
-#
-# That was reading. What happens in training?
+# Both agree, but for rounding. The clock depends on your machine, and on what else it does. For short texts the table wins, because many small steps in Python cost more than they save. On a quiet core ours took 38 ms with the table and 24 ms with blocks for 2,048 tokens, and 217 and 93 ms for 4,096. Where we left out the blocks that no query sees, 4,096 tokens took 47 ms. That was reading. What happens in training?
 
 # %%
 predict("memory_of_blocks_in_training")
@@ -318,7 +316,7 @@ show.cost.reaches({name: reach(mask, 3) for name, mask in masks.items()})
 #
 # ### Exercise: `RollingCache` (about 25 minutes)
 #
-# `RollingCache(window)` has one method, `update(k, v)`. It takes the keys $(B, g, T, d)$ and values $(B, g, T, d_v)$ of new tokens. It returns the keys $(B, g, S, d)$, the values $(B, g, S, d_v)$ and the positions $(S,)$ that the new queries may need, their own included. Positions are whole numbers, counted from the beginning of the text. $S$ is $T$ plus as many older tokens as there are, at most `window - 1`. The order is up to you, as long as the three agree.
+# `RollingCache(window)` has one method, `update(k, v)`. It takes the keys $(B, g, T, d)$ and values $(B, g, T, d_v)$ of new tokens, in $g$ groups of heads (topic 15). It returns the keys $(B, g, S, d)$, the values $(B, g, S, d_v)$ and the positions $(S,)$ that the new queries may need, their own included. Positions are whole numbers, counted from the beginning of the text. $S$ is $T$ plus as many older tokens as there are, at most `window - 1`. The order is up to you, as long as the three agree.
 #
 # What you have returned must not change later. What you keep may hold at most the memory of two windows, and a view counts with all that it is a view of. For `k[:, :, -2:]` of a prompt of 30,000 tokens, all 30,000 stay in memory. A `window` below 1 is a `ValueError`.
 
@@ -380,7 +378,7 @@ print(f"largest difference {(torch.cat(pieces, 2) - whole).abs().max().item():.0
 # | bucket of a key before the query | 7 | 8 | 8 | 9 | 10 | 11 | 12 | 14 | 15 |
 # | bucket of a key behind the query | 23 | 24 | 24 | 25 | 26 | 27 | 28 | 30 | 31 |
 #
-# With $e$ exact buckets out of $n$ on one side, a distance $r \ge e$ has the bucket
+# Let a side have $n$ buckets, of which $e$ are exact, and let $r_{\max}$ be the distance from which all share the last one, here 128. A distance $r \ge e$ has the bucket
 #
 # $$\min\left(n - 1,\; e + \left\lfloor \frac{\log (r / e)}{\log (r_{\max} / e)} \cdot (n - e) \right\rfloor\right)$$
 #
@@ -388,7 +386,7 @@ print(f"largest difference {(torch.cat(pieces, 2) - whole).abs().max().item():.0
 #
 # ### Exercise: `relative_buckets` (about 20 minutes)
 #
-# `distance` holds whole numbers, *key minus query*, so keys before the query are negative. With `bidirectional=True`, the first half of all buckets is for distances of 0 and below, and the second half for those above. With `False` all `n_buckets` look back, and every key behind the query is in bucket 0. Half of the buckets of a side are exact. Return int64 of the same shape.
+# `distance` holds whole numbers, *key minus query*, so keys before the query are negative. With `bidirectional=True`, the first half of all buckets is for distances of 0 and below, and the second half for those above. With `False` all `n_buckets` look back, and every key behind the query is in bucket 0. Half of the buckets of a side are exact. In the formula, `max_distance` is $r_{\max}$. Return int64 of the same shape.
 
 
 # %% solution="relative_buckets"
@@ -545,7 +543,7 @@ for batch, new, cached in (
 #
 # ### Exercise: `accept_draft` (about 25 minutes)
 #
-# `p` is $(n + 1, V)$, the large model's probabilities at the places of the $n$ guesses and at the one behind them. `q` is $(n, V)$, and `draft` holds the guesses $(n,)$. `uniforms` are $n + 1$ numbers from $[0, 1)$. Guess $i$ stays if `uniforms[i] * q < p` at this token, strictly. The *last* number chooses the token behind those that stay, also if a guess was refused early. Take the first token at which the cumulated sum of the weights exceeds this number times their total.
+# `p` is $(n + 1, V)$, the large model's probabilities at the places of the $n$ guesses and at the one behind them. `q` is $(n, V)$, and `draft` holds the guesses $(n,)$. `uniforms` are $n + 1$ numbers from $[0, 1)$. Guess $i$ stays if `uniforms[i] * q < p` at this token, strictly. The *last* number chooses the token behind those that stay, also if a guess was refused early. The weights are what is missing after a refusal, and else the last row of `p`. Take the first token at which their cumulated sum exceeds this number times their total.
 #
 # Return the accepted guesses and this token, int64 $(a + 1,)$. No token of probability 0 may come, not even for a uniform number of 0. With $n = 0$ this is plain sampling.
 #
@@ -555,7 +553,7 @@ for batch, new, cached in (
 # | 1, 1 | 0.7, 0.1, 0.5 | 0: the first is refused, as $0.7 \cdot 0.5$ is above 0.3 |
 # | 0, 0 | 0.3, 0.5, 0.1 | 0, 1: the second is refused, and token 1 was missing |
 #
-# Here the second row of `p` is $(0.1, 0.6, 0.3)$ with $q = (0.5, 0.25, 0.25)$, and the third row is $(0.2, 0.2, 0.6)$.
+# The first rows of `p` and `q` are those of the example above. The second row of `p` is $(0.1, 0.6, 0.3)$ with $q = (0.5, 0.25, 0.25)$, and the third row is $(0.2, 0.2, 0.6)$.
 
 
 # %% solution="accept_draft"
@@ -600,7 +598,7 @@ print("the first token came", [round(first.count(token) / 4000, 3) for token in 
 #
 # The better $q$ agrees with $p$, the more guesses stay. So train a small model on what the large one *says*, and not on texts. At each place the large one gives $V$ probabilities. A text has only one token there. This is **distillation** (G. Hinton and others, 2015). The large model is called the **teacher**, and the small one the **student**.
 #
-# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. The logarithms of their quotients, weighed by $p$, are $0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. This is the divergence $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)}$. Both logits may be divided by a temperature before the softmax. In this section $T$ is the temperature, not the number of tokens. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
+# Take a teacher that says $p = (0.8, 0.2)$, and a student that says $q = (\tfrac12, \tfrac12)$. Their divergence is $\text{KL}(p \,\|\, q) = \sum_x p(x) \log \frac{p(x)}{q(x)} = 0.8 \log 1.6 + 0.2 \log 0.4 = 0.193$. Both logits may be divided by a temperature before the softmax. In this section $T$ is the temperature, not the number of tokens. At $T = 2$ the teacher says $(\tfrac23, \tfrac13)$, and the divergence is 0.057. A higher temperature shows more of what the teacher thinks of unlikely tokens, but its gradients become smaller by $T^2$. So the loss is multiplied by $T^2$:
 #
 # $$L = T^2 \cdot \text{mean over all positions of } \text{KL}(p_T \,\|\, q_T)$$
 #
@@ -647,7 +645,7 @@ print(f"half the mean square of the centred difference: {0.5 * centred.square().
 # %% [markdown]
 # For a large $T$ the loss becomes half the mean squared difference of the logits, each centred at 0. Hinton and others derive this in their paper.
 #
-# ## Train a draft of your dictionary (about 20 minutes)
+# ## Train a draft of your dictionary
 #
 # <!-- needs: 15_gpt -->
 # The teacher is topic 15's dictionary, with 1.5 million weights. Its weights come with this course.
@@ -702,7 +700,7 @@ print(known.shape, f"{known.numel() * 2 / 1e6:.0f} MB")
 # %% [markdown]
 # ### Exercise: `cost_task` (about 20 minutes)
 #
-# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. The budget is 12,000 texts (48,000 on a GPU), which makes `len(batches)` = 1,500 steps. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
+# Write the loop. A batch has the rows of eight texts, so that `known[rows]` is what the dictionary says to them, and their ids. On a GPU, both lie there and `known` stays on the CPU. The budget is 12,000 texts (48,000 on a GPU), which makes `len(batches)` = 1,500 steps. The draft and the dictionary have both read tokens 1 to $t$ at place $t$, so their logits are compared where they stand. Use your `distillation_loss` at temperature 1, and make its inputs float32.
 #
 # We took Adam with `betas=(0.9, 0.99)` and a learning rate that rises to 0.03 in the first tenth of the steps and then falls to 0, which `torch.optim.lr_scheduler.OneCycleLR` does. We clipped the gradient's norm at 1. It took half a minute on one busy core. With a rate of 0.001 the loss falls too slowly.
 #
@@ -769,11 +767,9 @@ print(f"bigram table  {share(p, bigrams[unseen]):.3f}")
 print(f"your draft    {share(p, guessed.softmax(-1)):.3f}")
 
 # %% [markdown]
-# How many tokens does a pass give? Say that 0.42 of the guesses stay. With one guess a pass gives $1 + 0.42 = 1.42$ tokens on average. A second guess counts only if the first one stays, so it adds $0.42^2 = 0.18$ to make 1.60. With three and four guesses they are 1.67 and 1.70, and never more than 1.72. When $\alpha$ is the share that stays and all places are alike, $n$ guesses give
+# How many tokens does a pass give? Say that 0.42 of the guesses stay. With one guess a pass gives $1 + 0.42 = 1.42$ tokens on average. A second guess counts only if the first one stays, so it adds $0.42^2 = 0.18$ to make 1.60. With three and four guesses they are 1.67 and 1.70, and never more than 1.72. When $\alpha$ is the share that stays and all places are alike, $n$ guesses give this many tokens a pass:
 #
 # $$1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$$
-#
-# tokens a pass.
 #
 # At a lower temperature both models are surer of themselves. What becomes of the share?
 
@@ -925,7 +921,7 @@ rubric("cost_question")
 # %% [markdown]
 # ## The finale: guesses for a real language model (about 10 minutes, nothing is graded)
 #
-# Your dictionary was too fast for drafts. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 135 million weights, which is 90 times as many, and it answers questions. The weights are a download of 93 MB. Write `download=True` into the brackets of the next cell to get them, once. Without them each cell below shows what we saw.
+# Your dictionary was too fast for drafts. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) by Hugging Face has 135 million weights, which is 90 times as many, and it answers questions. With `download=True` in its brackets, the next cell gets them once, a download of 93 MB. Without them, each cell below shows what we saw.
 
 # %%
 real = data.load_language_model()

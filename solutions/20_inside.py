@@ -1,11 +1,9 @@
 # %% [markdown]
 # # 20 Inside a model
 #
-# A small GPT has read a play. In it two people speak in turn, and each has a surname that is new in every text. When somebody speaks again, the model knows the surname, although it met it once. Where in its 90,560 numbers is that?
+# A small GPT has read a play. In it two people speak in turn, and each has a surname that is new in every text. When somebody speaks again, the model knows the surname, although it met it once. Where in its 90,560 numbers is that? You will find the place, knock it out, and watch the surname go.
 #
 # In topic 15 our model tossed a coin between two surnames. This one has the same parts, but it read 60,000 texts in place of 12,000, and the last matrices of each sublayer began with smaller numbers.
-#
-# You will find the place, knock it out, and watch the surname go.
 #
 # **You will**
 #
@@ -89,7 +87,7 @@ print(embedded.shape, found.shape)
 #
 # $$\text{logits} = W_U \left(\gamma \odot \frac{x}{\sqrt{\text{mean}(x^2) + \varepsilon}}\right)$$
 #
-# Each layer is divided by the RMS of **its own** stream. That is what the model would do if it ended there.
+# Each stream is divided by **its own** RMS, as the model would do if it ended there.
 #
 # ### Exercise: `logit_lens` (about 15 minutes)
 #
@@ -110,7 +108,7 @@ def logit_lens(
 check("logit_lens", logit_lens)
 
 # %% [markdown]
-# What does the model say behind the second *Ada*, stage by stage?
+# The next cell puts your lens on five streams at the place of the second *Ada*, from the embedding on. Behind which of them does *Marsh* appear?
 
 # %%
 STAGES = {"embedding": model.embedding, "attention 0": model.layers[0].between}
@@ -131,7 +129,7 @@ show.inside.layers_say({name: p[:, number[name]] for name in ("Marsh:", "Vale:")
 #
 # In the example the parts are $(3, 4)$ and $(4, -3)$, and the whole $(7, 1)$ has an RMS of 5. Marsh less Vale gets $(3 - 4)/5 = -0.2$ from the first part and $(4 + 3)/5 = 1.4$ from the second. Their sum is 1.2, and the model's logits differ by $1.4 - 0.2 = 1.2$. Had you divided each part by its own RMS, 3.536, you would get $-0.283$ and $1.980$. Their sum is 1.697, which is no logit of anything.
 #
-# The lens divides each layer by its own RMS, and attribution divides all parts by the RMS of their sum. Each is the other's most common bug.
+# So the lens divides each stream by its own RMS, and attribution divides all parts by the RMS of their sum. The commonest bug of either is to do it as the other does.
 #
 # ### Exercise: `direct_attribution` (about 20 minutes)
 #
@@ -211,7 +209,7 @@ for i, layer in enumerate(model.layers):
     print(f"layer {i}: " + "  ".join(f"{i}.{k} {s:.2f}" for k, s in enumerate(scores.tolist())))
 
 # %% [markdown]
-# Layer 1 looks behind the speaker's first line, and layer 0 does not. Textbooks tell of a partner in the layer before. It marks each token with the one before it, so that the induction head can find the mark. Is that so here?
+# Layer 1 looks behind the speaker's first line, and layer 0 does not. Textbooks tell of a partner in the layer before. It marks each token with the one before it, so that the induction head can find the mark. Is that so here? The next cell asks how much each head of layer 0 looks from a surname to its speaker. The cells behind it take away what layer 0 adds at the surnames, and print the probability of the right surname, that of any surname, and the loss on the sentences.
 
 # %%
 (weights,) = record(model, [model.layers[0].weights], read)
@@ -440,7 +438,7 @@ for name in ("embedding", "layer 0", "layer 1"):
 #
 # A stream of 64 numbers may hold more than 64 features, if only a few are on at a time. This is called **superposition** (N. Elhage and others, 2022). No single number of the stream means anything then. A **sparse autoencoder** looks for directions that do. It describes each vector by few of many features, and a penalty keeps them few.
 #
-# Take a width of 2, two features, and $x = (3, 0)$. First a bias is taken off, $b_{dec} = (1, 1)$, which leaves $(2, -1)$. The encoder $W_{enc}$ is the identity here, and adds its bias $b_{enc} = (-½, -½)$. That makes $(1.5, -1.5)$, and a ReLU makes the features $f = (1.5, 0)$. The columns of $W_{dec}$ are $(1, 0)$ and $(0, 2)$. So the features add up to $(1.5, 0)$, and with $b_{dec}$ put back $\hat x = (2.5, 1)$.
+# Take a width of 2, two features, and $x = (3, 0)$. First a bias is taken off, $b_{dec} = (1, 1)$, which leaves $(2, -1)$. The encoder $W_{enc}$ is the identity here, and adds its bias $b_{enc} = (-\tfrac12, -\tfrac12)$. That makes $(1.5, -1.5)$, and a ReLU makes the features $f = (1.5, 0)$. The columns of $W_{dec}$ are $(1, 0)$ and $(0, 2)$. So the features add up to $(1.5, 0)$, and with $b_{dec}$ put back $\hat x = (2.5, 1)$.
 #
 # The error is $0.5^2 + 1^2 = 1.25$. The penalty is $\lambda = 0.2$ times the feature 1.5 times the length 1 of its column, which is 0.3. For $x = (1, 2)$ you get $f = (0, 0.5)$ and $\hat x = (1, 2)$, so there is no error and a penalty of $0.2 \cdot 0.5 \cdot 2 = 0.2$. The loss is $(1.55 + 0.2)/2 = 0.875$. In general
 #
@@ -448,8 +446,6 @@ for name in ("embedding", "layer 0", "layer 1"):
 # $$\text{loss} = \frac1B \sum_{x} \Big( |x - \hat x|^2 + \lambda \sum_i f_i\, |W_{dec, i}| \Big)$$
 #
 # Here $W_{dec, i}$ is column $i$ of $W_{dec}$. Why does its length count? Halve a feature and double its column, and $\hat x$ stays the same. Without the length, the penalty would fall for nothing.
-#
-# The next cell gives you the weights.
 
 
 # %%
@@ -493,7 +489,7 @@ check("SparseAutoencoder", SparseAutoencoder)
 # %% [markdown]
 # ### Exercise: the training loop (about 20 minutes)
 #
-# The data are made of 48 directions in 24 dimensions. About two are on at a time, and a constant vector is added. Write `train`. A batch is a tuple `(x,)` with `x` $(256, 24)$, and there are 3,000 batches. Call `model.loss(x, l1)` and `batches.log(loss)` in each step. We took Adam with a learning rate of 0.005, which rose over the first 100 batches and fell to zero over the last quarter, and an `l1` of 0.4 that rose over the first tenth.
+# The data are made of 48 directions in 24 dimensions, and your model has 64 features. About two directions are on at a time, and a constant vector is added. Write `train`. A batch is a tuple `(x,)` with `x` $(256, 24)$, and there are 3,000 batches. Call `model.loss(x, l1)` and `batches.log(loss)` in each step. We took Adam with a learning rate of 0.005, which rose over the first 100 batches and fell to zero over the last quarter, and an `l1` of 0.4 that rose over the first tenth.
 # The measure is the best cosine that any column has with a true direction, a mean over the 48 directions. A column counts if its feature is ever on.
 #
 # | measure | bar |
@@ -750,9 +746,9 @@ rubric("inside_question")
 # %% [markdown]
 # ## The finale: inside a real language model (about 15 minutes, nothing is graded)
 #
-# The model of the play has 2 layers and 8 heads. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 30 layers and 270 heads, read 2 trillion tokens, and knows where Paris is. It is a GPT of topic 15's kind. So `blocks.OpenGPT` loads it, and your functions look into it without a change.
+# The model of the play has 2 layers and 8 heads. [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) by Hugging Face has 30 layers and 270 heads, and knows where Paris is. It is a GPT of topic 15's kind. So `blocks.OpenGPT` loads it, and your functions look into it without a change.
 #
-# The weights are not part of the course. Write `download=True` into the brackets of the next cell, and it downloads 93 MB once, under the licence Apache-2.0. With the model, this notebook takes up to 1.5 GB of memory. You may also leave it. Then each cell below shows what we saw.
+# With `download=True` in its brackets, the next cell gets the weights once, a download of 93 MB. Without them, each cell below shows what we saw. With them, this notebook takes up to 1.5 GB of memory.
 
 # %%
 real = data.load_language_model()

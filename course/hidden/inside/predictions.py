@@ -13,7 +13,7 @@ PREDICTIONS = (
             "about 0.7", "That would be a third less. Do three heads that find the same thing share it, or repeat it?"
         ),
         right(
-            "more than 0.9",
+            "about 0.9",
             "Each of the three brings the same surname. Two are enough, so one that goes is hardly missed.",
         ),
         wrong("about 0.06", "That is one of sixteen surnames by chance. It takes more than one head to get there."),
