@@ -373,7 +373,7 @@ print(f"largest difference {(torch.cat(pieces, 2) - whole).abs().max().item():.0
 #
 # The distances are sorted into **buckets**. T5's encoder has 32. Sixteen are for keys before the query, and sixteen for keys behind it. Of each sixteen, eight hold one distance each, 0 to 7. The others get wider and wider, up to 128 and beyond:
 #
-# | distance | 7 | 8 | 11 | 12 | 16 | 23 | 32 | 64 | 128 and more |
+# | distance | 7 | 8 | 11 | 12 | 20 | 23 | 40 | 70 | 128 and more |
 # |---|---|---|---|---|---|---|---|---|---|
 # | bucket of a key before the query | 7 | 8 | 8 | 9 | 10 | 11 | 12 | 14 | 15 |
 # | bucket of a key behind the query | 23 | 24 | 24 | 25 | 26 | 27 | 28 | 30 | 31 |
@@ -382,7 +382,7 @@ print(f"largest difference {(torch.cat(pieces, 2) - whole).abs().max().item():.0
 #
 # $$\min\left(n - 1,\; e + \left\lfloor \frac{\log (r / e)}{\log (r_{\max} / e)} \cdot (n - e) \right\rfloor\right)$$
 #
-# For 12 tokens this is $8 + \lfloor \frac{\log 1.5}{\log 16} \cdot 8 \rfloor = 8 + \lfloor 1.17 \rfloor = 9$.
+# For 12 tokens this is $8 + \lfloor \frac{\log 1.5}{\log 16} \cdot 8 \rfloor = 8 + \lfloor 1.17 \rfloor = 9$. At 16, 32 and 64 the fraction is a whole number, and rounding decides which side of it your code gets. No check asks there.
 #
 # ### Exercise: `relative_buckets` (about 20 minutes)
 #
