@@ -350,6 +350,8 @@ def _call(text: Text, node: ast.Call) -> Iterator[Edit]:
     elif name in _STEPS and node.args and not isinstance(node.args[0], (ast.Starred, ast.GeneratorExp)):
         yield "step left out", start, end, text.alone(node.args[0], node)
     for keyword in node.keywords:
+        if name in ("clamp", "clip") and len(node.keywords) == 1:
+            break  # without any bound it stops with an error, which looks like no clamp
         first, last = text.span(keyword)
         comma = text.source.rfind(",", start, first)
         if keyword.arg and keyword.arg not in _QUIET:

@@ -50,6 +50,8 @@ def test_a_change_touches_one_place(body: str, becomes: set[str]) -> None:
         ("return x.detach()", "return x"),
         ("return torch.where(mask, x, y)", "return torch.where(x, mask, y)"),
         ("return x.sum(dtype=torch.long)", "return x.sum()"),
+        ("return x.clamp(min=0)", "return x.clamp()"),
+        ("return torch.clamp(x, max=1)", "return torch.clamp(x)"),
         ("return f'{x + 1}'", "return f'{x - 1}'"),
     ],
 )
