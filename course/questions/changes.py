@@ -127,9 +127,11 @@ class Text:
         if isinstance(parent, ast.BinOp) and isinstance(part, ast.BinOp):
             outer, inner = _RANKS.get(type(parent.op), 9), _RANKS.get(type(part.op), 0)
             needed = inner < outer or (inner == outer and parent.right is node)
+        elif isinstance(parent, ast.BoolOp):
+            needed = isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda))
         else:
-            around = (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Compare)
-            needed = isinstance(parent, around) and isinstance(part, _OPEN)
+            is_owner = isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is node
+            needed = isinstance(part, _OPEN) and (is_owner or isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare)))
         return f"({text})" if needed else text
 
     @cached_property
@@ -254,7 +256,7 @@ def _part(text: Text, kind: str, node: ast.AST, part: ast.AST) -> Edit:
 
 def _sign(text: Text, node: ast.UnaryOp) -> Iterator[Edit]:
     if not (isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)):
-        yield "sign or not left out", *text.span(node), text.of(node.operand)
+        yield "sign or not left out", *text.span(node), text.alone(node.operand, node)
 
 
 def _comparison(text: Text, node: ast.Compare) -> Iterator[Edit]:
@@ -344,10 +346,12 @@ def _call(text: Text, node: ast.Call) -> Iterator[Edit]:
     whole = getattr(function, "value", None)
     if name in _STEPS and whole is not None and not is_of_module(node):
         if not isinstance(whole, ast.Constant) and not (isinstance(whole, ast.Call) and callee(whole) == "super"):
-            yield "step left out", start, end, text.of(whole)
+            yield "step left out", start, end, text.alone(whole, node)
     elif name in _STEPS and node.args and not isinstance(node.args[0], (ast.Starred, ast.GeneratorExp)):
         yield "step left out", start, end, text.alone(node.args[0], node)
     for keyword in node.keywords:
+        if name in ("clamp", "clip") and len(node.keywords) == 1:
+            break  # without any bound it stops with an error, which looks like no clamp
         first, last = text.span(keyword)
         comma = text.source.rfind(",", start, first)
         if keyword.arg and keyword.arg not in _QUIET:
@@ -389,9 +393,9 @@ def _index(text: Text, node: ast.Subscript) -> Iterator[Edit]:
         whole = isinstance(one, ast.Slice) and not (one.lower or one.upper or one.step)
         yield "axis or index", *text.span(node.slice), text.of(other) if whole else f"{text.of(other)}, {text.of(one)}"
         if whole and not isinstance(other, (ast.Constant, ast.UnaryOp, ast.Slice)):
-            yield "step left out", *text.span(node), text.of(node.value)
+            yield "step left out", *text.span(node), text.alone(node.value, node)
     elif not isinstance(node.slice, (ast.Constant, ast.UnaryOp, ast.Slice)):
-        yield "step left out", *text.span(node), text.of(node.value)
+        yield "step left out", *text.span(node), text.alone(node.value, node)
 
 
 def _list(text: Text, node: ast.List | ast.Tuple) -> Iterator[Edit]:
@@ -410,7 +414,7 @@ def _loop(text: Text, node: ast.For) -> Iterator[Edit]:
 
 def _transposed(text: Text, node: ast.Attribute) -> Iterator[Edit]:
     if node.attr in ("T", "mT"):
-        yield "step left out", *text.span(node), text.of(node.value)
+        yield "step left out", *text.span(node), text.alone(node.value, node)
 
 
 def _augmented(text: Text, node: ast.AugAssign) -> Iterator[Edit]:

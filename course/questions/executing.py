@@ -10,6 +10,7 @@ import ast
 import math
 import os
 import random
+import re
 import signal
 import sys
 import types
@@ -88,13 +89,13 @@ _seed = 0
 
 
 def numbers(*shape: int) -> Tensor:
-    """Return any numbers of a shape. They are others in each run, so a result must not depend on them."""
+    """Return any numbers of a shape. They differ from run to run, so a result must not depend on them."""
     first = 1234 + 7919 * _seed + sum(3**place * size for place, size in enumerate(shape))
     return torch.randn(*shape, generator=torch.Generator().manual_seed(first))
 
 
 def gen(seed: int) -> torch.Generator:
-    """Return a generator of random numbers, which are others in each run."""
+    """Return a generator of random numbers, which differ from run to run."""
     return torch.Generator().manual_seed(seed + 104729 * _seed)
 
 
@@ -270,10 +271,17 @@ def _outcome(call: str, names: dict[str, Any]) -> Value:
     except (TooLong, RecursionError):
         return Value("endless")
     except BaseException as error:  # noqa: BLE001 - whatever an answer raises, `SystemExit` too
-        name = "TypeError" if isinstance(error, TypeError) else type(error).__name__
+        name = "TypeError" if _is_about_types(error) else type(error).__name__
         return Value("error", (name, _is_deliberate(error)))
     finally:
         _allow(0)
+
+
+def _is_about_types(error: BaseException) -> bool:
+    """Return whether types do not fit. PyTorch raises the same errors for numbers' types as for shapes."""
+    if isinstance(error, (RuntimeError, IndexError)):
+        return re.search("dtype|scalar type|result type|bool", str(error)) is not None
+    return isinstance(error, TypeError)
 
 
 def _allow(seconds: float) -> None:

@@ -46,6 +46,20 @@ def test_what_an_answer_may_do_to_a_process(body: str, expected: str, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("result", "name"),
+    [
+        ("torch.ones(1, 1) @ (torch.ones(1, 1) > 0)", "TypeError"),
+        ("torch.ones(2)[torch.ones(1)]", "TypeError"),
+        ("torch.ones(2) - torch.ones(3)", "RuntimeError"),
+        ("torch.ones(2)[2]", "IndexError"),
+    ],
+)
+def test_numbers_of_types_that_do_not_fit_are_told_from_shapes(result: str, name: str) -> None:
+    ran = Apart(30.0)([Run("import torch", f"def f(x):\n    return {result}\n", "f(1)")])
+    assert (ran[0].outcome.kind, ran[0].outcome.parts[0]) == ("error", name)
+
+
+@pytest.mark.parametrize(
     "body",
     ["import time; time.sleep(60)", "sum(range(10 ** 13))",
      "while True:\n        try:\n            sum(range(10 ** 4))\n        except BaseException:\n            pass"],
