@@ -23,8 +23,9 @@ from course.files import write_atomically
 from course.grading.course_files import reproducible_zip
 from course.grading.gradebook.students import some
 from course.grading.intake.bare_notebooks import bare_work, match_bare
+from course.grading.intake.html_text import text_of_html
 from course.grading.intake.ownership import HandIn, Manifest, read_manifest
-from course.grading.intake.regrade_requests import as_text, find_requests
+from course.grading.intake.regrade_requests import find_requests
 from course.grading.intake.submit import MANIFEST, archive_head, archive_name
 from course.grading.intake.untrusted import everything
 from course.grading.lms.connect import PLATFORMS, connect
@@ -121,7 +122,7 @@ def _take(site: Platform, attempt: Attempt, inbox: Inbox, students: Mapping[str,
     student = students.get(attempt.user, "")
     if attempt.user and not student:
         inbox.unknown.append(attempt.sender.label)
-    elif any(find_requests(as_text(attempt.typed))):
+    elif any(find_requests(text_of_html(attempt.typed))):
         if not inbox.has(attempt):
             name = f"attempt {attempt.number}/{attempt.prefix('0')}regrade.html"
             inbox.add(attempt, {name: attempt.typed.encode()})
