@@ -92,11 +92,16 @@ def fetch(course: Course, platform: str, topic: Topic) -> tuple[int, list[str]]:
             "class with its numbers"
         )
     site = connect(course, platform)
-    attempts = site.attempts(site.find(topic))
+    assignment = site.find(topic)
+    attempts = site.attempts(assignment)
     for attempt in attempts:
         _take(site, attempt, inbox, students)
     told.append(f"{topic.folder}: {len(attempts)} attempts on {site.name}, of which {inbox.new} are new here")
     notes += _notes(inbox, site.name, platform)
+    excused = {students[user] for user in site.excused(assignment) if user in students}
+    if excused := excused - course.outline.excused_from(topic.folder):
+        who = some(sorted(excused))
+        notes.append(f"excused on {site.name} and not here: {who}. Write it under [excused] in course.toml")
     if not any(everything(inbox.folder)):
         return 0, [*told, *notes]
     status, said = _collect(course, topic)
