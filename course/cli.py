@@ -387,7 +387,7 @@ def export(arguments: argparse.Namespace) -> int:
     from course.grading.export import export_grades
     from course.grading.export.gradescope import write_autograder
 
-    if FINAL in arguments.topics and arguments.course.topic_in(FINAL) is None:
+    if _asks_for_final(arguments):
         return _export_final(arguments)
     topics = _topics(arguments, arguments.topics)
     if arguments.feedback:
@@ -409,6 +409,11 @@ def export(arguments: argparse.Namespace) -> int:
     print(path)
     _note("export", notes)
     return 0
+
+
+def _asks_for_final(arguments: argparse.Namespace) -> bool:
+    """Return whether `final` is among the topics, and no topic is called so."""
+    return FINAL in arguments.topics and arguments.course.topic_in(FINAL) is None
 
 
 def _export_final(arguments: argparse.Namespace) -> int:
@@ -473,8 +478,12 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 def send(arguments: argparse.Namespace) -> int:
     """Send grades, comments and feedback to Canvas or Moodle, after a table of what will change there."""
+    from course.grading.classroom.final_grades import AS_TOPIC
     from course.grading.lms.send import send
 
+    asks_for_final = _asks_for_final(arguments)
+    if asks_for_final and arguments.topics != [FINAL]:
+        raise Problem("the final grade is sent alone. Name nothing else beside it")
     options = {"dry_run": arguments.dry_run, "replace": arguments.replace_changed, "only": arguments.student}
 
     def give(topic: Topic) -> int:
@@ -482,7 +491,7 @@ def send(arguments: argparse.Namespace) -> int:
         _note("send", notes)
         return status
 
-    return _all(_topics(arguments, arguments.topics), give)
+    return _all([AS_TOPIC] if asks_for_final else _topics(arguments, arguments.topics), give)
 
 
 def _note(command: str, notes: Sequence[str]) -> None:
@@ -768,11 +777,13 @@ def _solving(command: argparse.ArgumentParser) -> None:
     command.add_argument("--yes", action="store_true", help="do not ask whether you have tried")
 
 
+OR_FINAL = "a topic, such as 03_rnn, rnn or 3, or final for the final grade"
+
+
 def _exporting(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where the grades go")
-    what = "a topic, such as 03_rnn, rnn or 3, or final for the final grade"
-    add("topics", nargs="+", metavar="TOPIC", help=what)
+    add("topics", nargs="+", metavar="TOPIC", help=OR_FINAL)
     add("--to", type=Path, metavar="FILE", help="file to write (default: a file in exports/)")
     add("--into", type=Path, metavar="FILE", help="Canvas gradebook or Moodle worksheet to fill in")
     feedback = "write a zip of feedback that canvas or moodle hands out, instead of grades"
@@ -790,13 +801,13 @@ def _listing_a_class(command: argparse.ArgumentParser) -> None:
     command.add_argument("--id", metavar="COLUMN", help=which)
 
 
-def _at_a_platform(command: argparse.ArgumentParser) -> None:
+def _at_a_platform(command: argparse.ArgumentParser, topics: str = "a topic, such as 03_rnn, rnn or 3") -> None:
     command.add_argument("platform", choices=("canvas", "moodle"), help="the platform of the class, as in course.toml")
-    command.add_argument("topics", nargs="+", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    command.add_argument("topics", nargs="+", metavar="TOPIC", help=topics)
 
 
 def _sending(command: argparse.ArgumentParser) -> None:
-    _at_a_platform(command)
+    _at_a_platform(command, OR_FINAL)
     add = command.add_argument
     add("--dry-run", action="store_true", help="show the table of what would change, and send nothing")
     add("--student", action="append", default=[], help="send only to this student (repeat for several)")

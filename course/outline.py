@@ -481,7 +481,7 @@ def _place(values: dict[str, Any], where: str, topics: Iterable[str]) -> Place:
         raise Faulty(f'{where} address is {address!r}. Write the site\'s address, such as "https://school.example.org"')
     named = _table(values, "assignments", where)
     for name, number in {"course": values.get("course"), **named}.items():
-        if name not in ("course", *topics):
+        if name not in ("course", FINAL, *topics):
             raise Faulty(f"{where} assignments has {name!r}, which is no topic here. Choose from {', '.join(topics)}")
         if type(number) is not int or number < 1:
             raise Faulty(f"{where} {name} is {number!r}. Write its number there, which stands in the page's address")

@@ -8,19 +8,23 @@ tokens.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from course.grading.lms.message import plain, versions_in
 from course.grading.lms.secret import variable
+from course.grading.nbgrader_bridge.page_text import said_by
 from tests.grading.lms.canvas_site import COURSE as CANVAS_COURSE
 from tests.grading.lms.canvas_site import CanvasSite
 from tests.grading.lms.moodle_site import COURSE as MOODLE_COURSE
@@ -91,8 +95,17 @@ class Term:
 
             site.before = lambda number, asked, strike=strike: (self._look(number), strike(number, asked))  # type: ignore[misc]
             site.after = lambda number, asked, strike=strike: strike(number, asked, is_after=True)  # type: ignore[misc]
+        began = time.perf_counter()
         self.said.append(process.communicate()[0])
+        self.took(" ".join(arguments), began)
         return process.returncode
+
+    def took(self, what: str, began: float) -> None:
+        """Print how long something took, and the processor time of all commands so far."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(
+            f"{time.perf_counter() - began:7.0f} s, {used.ru_utime + used.ru_stime:6.0f} s in all: {what}", flush=True
+        )
 
     def _look(self, number: int) -> None:
         if number % 400 == 1:
@@ -167,15 +180,33 @@ def compare(term: Term, found: Grades, figures: Figures) -> None:
                 f"moodle, {one.id}, {topic}, messages", int(not kept), len(versions_in(plain(at_moodle.comment)))
             )
             page = term.root / "feedback" / one.id / topic / f"{topic}.html"
-            figures.compare(
-                f"moodle, {one.id}, {topic}, page",
-                {} if kept else {page.name: page.read_bytes()},
-                dict(at_moodle.files),
-            )
-            pages = [
-                term.canvas.files[file["id"]] for comment in work_there.comments for file in comment["attachments"]
-            ]
-            figures.compare(f"canvas, {one.id}, {topic}, page", [] if kept else [(page.name, page.read_bytes())], pages)
+            pages = [] if kept else [(page.name, page.read_bytes())]
+            attached = [file["id"] for comment in work_there.comments for file in comment["attachments"]]
+            compare_pages(f"moodle, {one.id}, {topic}, page", pages, list(at_moodle.files.items()), figures)
+            at_canvas = [term.canvas.files[number] for number in attached]
+            compare_pages(f"canvas, {one.id}, {topic}, page", pages, at_canvas, figures)
+
+
+Pages = Sequence[tuple[str, bytes]]
+"""Files, each with its name."""
+
+
+def compare_pages(where: str, expected: Pages, found: Pages, figures: Figures) -> None:
+    """Count a row for what pages say about the work, and note where two of them part."""
+    said = [[(name, said_by(page.decode())) for name, page in pages] for pages in (expected, found)]
+    told = [[f"{name}, {len(text)} characters, {digest(text)}" for name, text in pages] for pages in said]
+    before = len(figures.differences)
+    figures.compare(where, *told)
+    if len(figures.differences) > before and all(said):
+        one, other = said[0][0][1], said[1][-1][1]
+        place = next((place for place, pair in enumerate(zip(one, other, strict=False)) if len(set(pair)) > 1), 0)
+        around = slice(max(0, place - 40), place + 60)
+        figures.differences[-1] += f"; they part at {one[around]!r} and {other[around]!r}"
+
+
+def digest(text: str) -> str:
+    """Eight digits that tell two texts apart."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def leaks(term: Term) -> list[str]:
@@ -199,7 +230,9 @@ def run(root: Path, count: int) -> Figures:
         term = Term(root, everybody, canvas, moodle)
         for site in (canvas, moodle):
             running.enter_context(site.running())
+        began = time.perf_counter()
         make_course(root, everybody)
+        term.took("the course", began)
         outline = root / "course.toml"
         places = "".join(
             f"\n[{name}]\naddress = '{site.address}'\ncourse = {number}\n"
@@ -211,7 +244,9 @@ def run(root: Path, count: int) -> Figures:
             figures.compare(f"roster {platform}", 0, term.course("roster", platform))
         for platform, topic in (("canvas", work.BY_CANVAS), ("moodle", work.BY_MOODLE)):
             term.course("fetch", platform, topic)
+        began = time.perf_counter()
         term.said.append(grade(root, everybody))
+        term.took("grading", began)
         term.course("export", "csv", *TOPICS)
         found = gradebook(root)
         figures.graded = len(found)

@@ -14,6 +14,7 @@ from tests.original import find_topic
 
 from . import canvas, moodle
 from .__main__ import MOST, NOW, NUMBERS, Figures, is_carried, main
+from .online import compare_pages
 from .online import main as go_online
 from .people import Student, students
 
@@ -103,6 +104,15 @@ def test_a_difference_is_seen():
     figures.compare("cy", None, 0.0)
     assert figures.rows == 3
     assert figures.differences == ["bob: 12.3456789 expected, 12.3456 found", "cy: None expected, 0.0 found"]
+
+
+def test_a_page_that_says_something_else_is_told_in_a_line():
+    figures, page = Figures(1), f"<p>{'softmax ' * 10_000}2 of 2 points.</p>"
+    compare_pages("ada", [("a.html", page.encode())], [("a.html", page.replace("<p>", "<p >").encode())], figures)
+    assert figures.rows == 1 and figures.differences == []
+    compare_pages("bea", [("a.html", page.encode())], [("a.html", page.replace("2 of", "1 of").encode())], figures)
+    (line,) = figures.differences
+    assert "a.html, 80014 characters, " in line and "softmax 2 of 2 points.' and " in line and len(line) < 500
 
 
 def test_the_readers_refuse_what_the_platforms_refuse():

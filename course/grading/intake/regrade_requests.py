@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from course.files import write_atomically
+from course.grading.intake.html_text import text_of_html
 from course.outline import TOPIC_FOLDER
 
 FOLDER = Path(".course", "requests")
@@ -36,7 +36,6 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _ENDINGS = frozenset((".txt", ".md", ".html"))
-_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|pre|h\d)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -95,13 +94,8 @@ def read_requests(path: Path) -> list[Asked]:
     except (OSError, UnicodeDecodeError):
         return []
     if path.suffix.lower() in (".html", ".htm"):
-        text = as_text(text)
+        text = text_of_html(text)
     return list(find_requests(text))
-
-
-def as_text(html: str) -> str:
-    """Return the text of a page that a platform made of what a student typed."""
-    return unescape(re.sub(r"<[^>]*>", "", _BREAK.sub("\n", html)))
 
 
 def find_requests(text: str) -> Iterator[Asked]:

@@ -135,6 +135,10 @@ class Canvas:
         found = self._submissions(assignment, "submission_comments")
         return {str(one["user_id"]): _standing(one) for one in found}
 
+    def excused(self, assignment: Assignment) -> set[str]:
+        """Return the numbers of the students who are excused."""
+        return {str(one["user_id"]) for one in self._submissions(assignment) if one.get("excused")}
+
     def look(self, assignment: Assignment, user: str) -> Standing:
         """Return what Canvas has for one student."""
         with self._reading("a grade"):

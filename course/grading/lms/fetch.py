@@ -23,8 +23,9 @@ from course.files import write_atomically
 from course.grading.course_files import reproducible_zip
 from course.grading.gradebook.students import some
 from course.grading.intake.bare_notebooks import bare_work, match_bare
+from course.grading.intake.html_text import text_of_html
 from course.grading.intake.ownership import HandIn, Manifest, read_manifest
-from course.grading.intake.regrade_requests import as_text, find_requests
+from course.grading.intake.regrade_requests import find_requests
 from course.grading.intake.submit import MANIFEST, archive_head, archive_name
 from course.grading.intake.untrusted import everything
 from course.grading.lms.connect import PLATFORMS, connect
@@ -91,11 +92,16 @@ def fetch(course: Course, platform: str, topic: Topic) -> tuple[int, list[str]]:
             "class with its numbers"
         )
     site = connect(course, platform)
-    attempts = site.attempts(site.find(topic))
+    assignment = site.find(topic)
+    attempts = site.attempts(assignment)
     for attempt in attempts:
         _take(site, attempt, inbox, students)
     told.append(f"{topic.folder}: {len(attempts)} attempts on {site.name}, of which {inbox.new} are new here")
     notes += _notes(inbox, site.name, platform)
+    excused = {students[user] for user in site.excused(assignment) if user in students}
+    if excused := excused - course.outline.excused_from(topic.folder):
+        who = some(sorted(excused))
+        notes.append(f"excused on {site.name} and not here: {who}. Write it under [excused] in course.toml")
     if not any(everything(inbox.folder)):
         return 0, [*told, *notes]
     status, said = _collect(course, topic)
@@ -121,7 +127,7 @@ def _take(site: Platform, attempt: Attempt, inbox: Inbox, students: Mapping[str,
     student = students.get(attempt.user, "")
     if attempt.user and not student:
         inbox.unknown.append(attempt.sender.label)
-    elif any(find_requests(as_text(attempt.typed))):
+    elif any(find_requests(text_of_html(attempt.typed))):
         if not inbox.has(attempt):
             name = f"attempt {attempt.number}/{attempt.prefix('0')}regrade.html"
             inbox.add(attempt, {name: attempt.typed.encode()})

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from course.grading.export.matching import Scale
 from course.grading.gradebook.grades import Grade
+from course.grading.intake.html_text import text_of_html
 from course.grading.lms.platform import Parcel
+from course.grading.nbgrader_bridge.page_text import said_by
 
 _VERSION = re.compile(r"\bVersion ([0-9a-f]{8})\.")
 
 
 def parcel(grade: Grade, scale: Scale, comments: Mapping[str, str], page: Path | None, *, has_most: bool) -> Parcel:
-    """Return what a student gets for a grade, whose version is that of all its contents.
+    """Return what a student gets for a grade. Its version changes with what the message or the page says.
 
     Args:
         comments: a person's comments by exercise.
@@ -30,8 +32,8 @@ def parcel(grade: Grade, scale: Scale, comments: Mapping[str, str], page: Path |
     lines += [f"{exercise}: {' '.join(text.split())}" for exercise, text in sorted(comments.items())]
     if page:
         lines.append(f"The page {page.name} has the details.")
-    told = hashlib.sha256("\n".join([points, *lines]).encode() + (page.read_bytes() if page else b""))
-    version = told.hexdigest()[:8]
+    told = [points, *lines, said_by(page.read_text("utf-8", "replace")) if page else ""]
+    version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:8]
     return Parcel(points, "\n".join([*lines, f"Version {version}."]), page, version)
 
 
@@ -51,5 +53,5 @@ def as_html(message: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return HTML without its tags and line ends, for comparison with what was sent."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    """Return the text of HTML in one line, for comparison with what was sent."""
+    return " ".join(text_of_html(text).split())

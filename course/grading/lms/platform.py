@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -145,6 +145,9 @@ class Platform(Protocol):
 
     def standings(self, assignment: Assignment) -> Mapping[str, Standing]:
         """Return what the platform has for each student of the class now, by the platform's numbers."""
+
+    def excused(self, assignment: Assignment) -> Collection[str]:
+        """Return the platform's numbers of the students whom it excuses from an assignment."""
 
     def look(self, assignment: Assignment, user: str) -> Standing:
         """Return what the platform has for one student now."""

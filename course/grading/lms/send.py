@@ -1,4 +1,4 @@
-"""Send grades and feedback: `course send canvas 06` and `course send moodle 06`.
+"""Send grades and feedback: `course send canvas 06` and `course send moodle 06`, or `final` for the final grade.
 
 Each student's grade, comment and page go out in one request, between two lines of a journal, so that a run that is
 stopped at any moment leaves each student with all of it or with nothing, and the next run knows.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace as altered
+from datetime import UTC, datetime
 
 from course.course import Course
 from course.grading.classroom.current_grades import current_grades
+from course.grading.classroom.final_grades import AS_TOPIC, final_grades
 from course.grading.classroom.write_feedback import write_all
 from course.grading.export.matching import Scale
 from course.grading.gradebook.grades import Grades
@@ -48,7 +50,7 @@ def send(
     replace: bool = False,
     only: Collection[str] = (),
 ) -> tuple[int, list[str]]:
-    """Send the grades of a topic, each with a comment and a page of feedback.
+    """Send the grades of a topic, each with a comment and a page of feedback, or of `AS_TOPIC`, the final ones.
 
     Args:
         tell: prints a line of the table of what will change.
@@ -62,7 +64,7 @@ def send(
     Raises:
         Problem: nothing is graded, the assignment takes no points, or the platform cannot be reached.
     """
-    grades, notes, config = current_grades(course, [topic])
+    grades, notes, db_url = _grades(course, topic)
     if unknown := sorted(set(only) - {pupil.id for pupil in grades.pupils}):
         raise Problem(f"the gradebook has no student {', '.join(unknown)}. Correct --student")
     site = connect(course, platform)
@@ -74,7 +76,7 @@ def send(
     with journal_of(course.root, topic.folder, course.outline.places[platform], assignment) as journal:
         known, unsure = students_by_number(course, platform, topic)
         there = site.standings(assignment)
-        parcels, failed = _parcels(course, grades, topic, assignment, config.CourseDirectory.db_url)
+        parcels, failed = _parcels(course, grades, topic, assignment, db_url)
         wanted = {student: parcels[student] for student in graded if student in parcels}
         changes = decide_all(site, assignment, there, known, wanted, journal, replace=replace)
         tell(f"{topic.folder} to {assignment.name} on {site.name}: {counts(changes)}")
@@ -91,6 +93,15 @@ def send(
         lost = deliver(site, assignment, changes, journal, replace=replace)
         kept = _kept(changes, site.name)
         return int(bool(lost or failed or kept)), [*notes, *kept, *lost]
+
+
+def _grades(course: Course, topic: Topic) -> tuple[Grades, list[str], str]:
+    """Return the grades, notes, and the address of the gradebook with the comments, or "" for final grades."""
+    if topic == AS_TOPIC:
+        final = final_grades(course, datetime.now(UTC))
+        return final.as_topic(), list(final.notes), ""
+    grades, notes, config = current_grades(course, [topic])
+    return grades, notes, config.CourseDirectory.db_url
 
 
 def _refuse(assignment: Assignment, grades: Grades, topic: Topic, name: str) -> None:
@@ -150,8 +161,9 @@ def _parcels(
 ) -> tuple[dict[str, Parcel], dict[str, str]]:
     """Return what each graded student gets, and why those get nothing whose page could not be written."""
     name, points = topic.folder, grades.points[topic.folder]
-    pages, failed = write_all(course.root, name) if assignment.takes_pages else ({}, {})
-    comments, scale = class_comments(db_url, name), Scale(points, assignment.points or points)
+    pages, failed = write_all(course.root, name) if db_url and assignment.takes_pages else ({}, {})
+    comments = class_comments(db_url, name) if db_url else {}
+    scale = Scale(points, assignment.points or points)
     parcels = {
         pupil.id: parcel(
             pupil.grades[name], scale, comments.get(pupil.id, {}), pages.get(pupil.id), has_most=assignment.points > 0

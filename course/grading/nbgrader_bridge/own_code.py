@@ -15,6 +15,7 @@ from course.grading.course_files.cells import grade_id, is_test
 from course.grading.execution.cell_end import KernelFault
 from course.grading.nbgrader_bridge.autograde_steps import JudgedExecute
 from course.grading.nbgrader_bridge.course_of import course_of
+from course.grading.nbgrader_bridge.page_text import QUESTION
 from course.judge.report import sentence
 from course.problem import Problem
 
@@ -83,7 +84,8 @@ def _output(exercise: str, question: Question) -> NotebookNode:
         f"<p><b>{LETTERS[right]}</b> is right. {sentence(question.choices[right].reason)}</p>"
         f"<p>{'<br>'.join(rows)}</p></details>"
     )
-    return new_output("display_data", {"text/html": asked.question_html(answer), "text/plain": asked.question_text()})
+    html = QUESTION.format(asked.question_html(answer))
+    return new_output("display_data", {"text/html": html, "text/plain": asked.question_text()})
 
 
 def _forget(_letter: str) -> None:

@@ -31,6 +31,8 @@ WORDS = {
     "newer": "ours is newer, and yours is as it was copied",
     "merges": "both changed, in different lines, so ours can be merged into yours",
     "clash": "both changed the same lines, so it stays as it is. Merge it yourself",
+    "no git": "both changed, and git, which merges the two, is missing here, so it stays as it is. Install git",
+    "no original": "both changed, and what was copied at first is not kept, so it stays as it is. Merge it yourself",
     "unknown": "differs from ours, and nothing says which of us changed it, so it stays as it is",
 }
 """What is said of each state of a file."""
@@ -61,7 +63,7 @@ class Part:
         """Return the file after an upgrade, or None if it cannot be taken."""
         if self.state == "newer":
             return self.ours.read_bytes()
-        return merged(self.mine, self.base, self.ours) if self.state == "merges" else None
+        return merged(self.mine, self.base, self.ours) if self.state == "merges" and self.base is not None else None
 
 
 def parts_of(root: Path, topics: Sequence[Topic], ours: Path = OURS) -> list[Part]:
@@ -108,15 +110,15 @@ def _state(root: Path, copied: str | None, mine: Path, ours: Path) -> tuple[str,
         return "newer", mine.read_bytes()
     kept = root / ORIGINALS / copied
     if not kept.is_file():
-        return "clash", None
+        return "no original", None
     base = kept.read_bytes()
+    if shutil.which("git") is None:
+        return "no git", base
     return ("clash" if merged(mine, base, ours) is None else "merges"), base
 
 
-def merged(mine: Path, base: bytes | None, ours: Path) -> bytes | None:
-    """Return both files' changes since `base` in one, or None where they touch the same lines, or git is missing."""
-    if base is None or shutil.which("git") is None:
-        return None
+def merged(mine: Path, base: bytes, ours: Path) -> bytes | None:
+    """Return both files' changes since `base` in one, or None where they touch the same lines."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(base)
         file.flush()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,10 +15,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
+from course.grading.execution import own_questions
+from course.grading.execution.question_sandbox import Unfinished
 from course.grading.intake.attempts import attempts_of
 from course.grading.intake.ownership import read_senders
+from course.grading.intake.regrade_requests import Asked, Decision, decide, keep_requests
 from course.grading.intake.submit import MANIFEST, archive_name
 from course.grading.lms.secret import variable
+from course.questions.executing import Runner
 from tests.grading.lesson import NAME
 from tests.grading.test_ways_in import packed
 
@@ -149,8 +155,11 @@ def test_what_is_no_work_is_named(
     site.hand_in(11, 101, EARLY)
     site.hand_in(11, 102, EARLY, ("a.ipynb", b"{}"), ("b.ipynb", b"{ }"))
     site.hand_in(11, 103, EARLY, ("broken.zip", b"PK\3\4broken"))
+    if isinstance(site, CanvasSite):
+        site.work(11, 104).excused = True
     said(capsys, "roster", platform)
     told = said(capsys, "fetch", platform, "6", status=1)
+    assert ("excused on Canvas and not here: dan. Write it under" in told) == isinstance(site, CanvasSite)
     assert "handed in without a file: " in told and "101, attempt 1. Look at these" in told
     assert "nothing says which notebook of" in told and "a.ipynb" in told and "b.ipynb" in told
     assert "broken" in told and "not unpacked, because it is damaged" in told
@@ -194,10 +203,62 @@ def test_grades_go_there_and_stay(
     assert "3 unchanged" in told and "nothing is sent to bea, whom course.toml excuses" in told
 
 
-def _scores(site: CanvasSite | MoodleSite) -> dict[str, float | None]:
+def test_final_grades_go_to_an_assignment_of_their_own(
+    root: Path, site: CanvasSite | MoodleSite, platform: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each with a comment and without a page; and a second time nothing is new."""
+    site.add_assignment(77, "The whole course", 50)
+    outline = root / "course.toml"
+    number = 77 if platform == "canvas" else site.assignments[77]["cmid"]
+    rule = f"[{platform}.assignments]\nfinal = {number}\n[final]\ndecimals = 2\n"
+    outline.write_text(f"{outline.read_text('utf-8')}{rule}[excused]\ncy = ['{NAME}']\n", "utf-8")
+    said(capsys, "roster", platform)
+    told = said(capsys, "send", platform, "final")
+    assert "final to The whole course on" in told and "3 to send" in told and "scaled from 100 points" in told
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        work = book.find_submission(NAME, "ada")
+        expected = round(100 * work.score / work.max_score, 2) / 2
+    assert _scores(site, 77) == {**_scores(site, 77), "ada": pytest.approx(expected), "cy": None}
+    assert "3 unchanged" in said(capsys, "send", platform, "final")
+    assert "the final grade is sent alone" in said(capsys, "send", platform, "final", "6", status=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="code is executed in a sandbox on Linux only")
+def test_a_page_goes_out_again_for_a_decision_and_not_for_a_question(
+    root: Path,
+    site: CanvasSite | MoodleSite,
+    platform: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At first the machine cannot finish any question, and later it can."""
+    if isinstance(site, MoodleSite):
+        for number in NUMBERS.values():
+            site.hand_in(11, number, EARLY, ("a.ipynb", b"{}"))
+    said(capsys, "roster", platform)
+    page = root / "feedback" / "dan" / NAME / f"{NAME}.html"
+    with monkeypatch.context() as patch:
+        patch.setattr(own_questions, "sandboxed", _too_slow)
+        said(capsys, "send", platform, "6")
+        assert "A question about your" not in page.read_text("utf-8")
+    assert "4 unchanged" in said(capsys, "send", platform, "6")
+    assert "A question about your" in page.read_text("utf-8")
+    keep_requests(root, NAME, [(Asked(NAME, "softmax", "dan", "Look again."), "")], "2027-02-01")
+    decide(root, NAME, 1, Decision("It is right as it is.", "tea", "2027-02-02T10:00:00", 1.0, 1.0))
+    assert "1 to send, 3 unchanged" in said(capsys, "send", platform, "6")
+    assert b"It is right as it is." in _feedback(site, NUMBERS["dan"])[2]
+
+
+@contextmanager
+def _too_slow(*_: object) -> Iterator[Runner]:
+    raise Unfinished("it takes longer than a question can wait")
+    yield
+
+
+def _scores(site: CanvasSite | MoodleSite, assignment: int = 11) -> dict[str, float | None]:
     if isinstance(site, CanvasSite):
-        return {name: site.work(11, number).score for name, number in NUMBERS.items()}
-    return {name: site.grade_of(11, number).grade for name, number in NUMBERS.items()}
+        return {name: site.work(assignment, number).score for name, number in NUMBERS.items()}
+    return {name: site.grade_of(assignment, number).grade for name, number in NUMBERS.items()}
 
 
 def _feedback(site: CanvasSite | MoodleSite, user: int) -> tuple[str, str, bytes]:

@@ -19,6 +19,7 @@ from course.grading.lms.patience import Patience
 from course.grading.lms.platform import Assignment, Parcel, Platform, Standing
 from course.grading.lms.secret import Token
 from course.grading.lms.send import decide_all, deliver
+from course.grading.nbgrader_bridge.page_text import QUESTION
 from course.outline import Place
 from course.problem import Problem
 from tests.grading.lesson import NAME, TOPIC
@@ -317,6 +318,28 @@ def test_a_message_says_what_the_points_consist_of() -> None:
     ]
     other = parcel(Grade(8.0, waiting=1, late=2.0), SCALE, {"b": "two\n lines", "a": "One"}, None, has_most=True)
     assert other.version != told.version
+
+
+PAGE = '<style>#toc a::after {{ content: ": softmax{}"; }}</style><p class="{}">softmax: {} of 2.</p>{}'
+
+
+@pytest.mark.parametrize(
+    ("other", "is_new"),
+    [
+        (PAGE.format("", "wide", "1", ""), False),
+        (PAGE.format("", "", "1", QUESTION.format("<p>What does line 2 return?</p>")), False),
+        (PAGE.format("", "", "2", ""), True),
+        (PAGE.format(", not graded yet", "", "1", ""), True),
+        (PAGE.format("", "", "1", "<p>The points stay at 1.</p>"), True),
+    ],
+    ids=["layout", "question", "points", "not graded", "decision"],
+)
+def test_only_what_a_page_says_makes_a_new_version(other: str, is_new: bool, tmp_path: Path) -> None:
+    versions = []
+    for page in (PAGE.format("", "", "1", ""), other):
+        (tmp_path / "page.html").write_text(page, "utf-8")
+        versions.append(parcel(Grade(8.0), SCALE, {}, tmp_path / "page.html", has_most=True).version)
+    assert (versions[0] != versions[1]) == is_new
 
 
 def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:

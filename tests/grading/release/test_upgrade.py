@@ -92,10 +92,18 @@ def test_without_a_record_nothing_is_touched(mine: Path, ours: Path) -> None:
     for kept in (mine / ".course" / "originals").iterdir():
         kept.unlink()
     (mine / ".course" / "sources.json").write_text(f'{{"{TOPIC.folder}": "{record[TOPIC.folder]}"}}')
-    assert states(mine, ours) == {FILE: "clash", "nbgrader_config.py": "unknown"}
+    assert states(mine, ours) == {FILE: "no original", "nbgrader_config.py": "unknown"}
     assert take(mine, parts_of(mine, [TOPIC], ours)) == [] and (mine / FILE).read_text() == MINE
     (mine / FILE).write_text(TEXT)
     assert states(mine, ours)[FILE] == "newer"
+
+
+def test_without_git_nothing_is_merged(mine: Path, ours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (mine / FILE).write_text(MINE)
+    (ours / FILE).write_text(OURS)
+    monkeypatch.setenv("PATH", str(mine))
+    assert states(mine, ours) == {FILE: "no git"}
+    assert take(mine, parts_of(mine, [TOPIC], ours)) == [] and (mine / FILE).read_text() == MINE
 
 
 def test_a_diff_shows_what_would_change(mine: Path, ours: Path) -> None:
