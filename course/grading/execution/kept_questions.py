@@ -9,7 +9,9 @@ import hashlib
 import json
 import zlib
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from course.files import write_atomically
 from course.grading.execution.fingerprints import questions_fingerprint
@@ -23,17 +25,23 @@ class KeptQuestions:
     def __init__(self, about: Subject, folder: Path | None) -> None:
         digest = _digest(questions_fingerprint(), about.name, about.source, about.setup, *about.calls)
         self._path = folder / f"{digest}.zip" if folder else None
-        self._runs: dict[str, Ran] = {}
+        self._plain: dict[str, Any] = {}
         self._asked: dict[str, tuple[Question, ...] | str] = {}
         with suppress(OSError, KeyError, TypeError, ValueError, zlib.error):  # nothing is kept, or it is damaged
             self._read(self._path.read_bytes() if self._path else b"")
 
     def _read(self, data: bytes) -> None:
         plain = json.loads(zlib.decompress(data))
-        runs = {key: Ran.from_plain(ran) for key, ran in plain["runs"].items()}
-        asked = plain["asked"].items()
+        runs, asked = dict(plain["runs"]), plain["asked"].items()
         self._asked = {key: one if isinstance(one, str) else tuple(map(Question.from_plain, one)) for key, one in asked}
-        self._runs = runs
+        self._plain = runs
+
+    @cached_property
+    def _runs(self) -> dict[str, Ran]:
+        """Return what the runs gave, which takes longer to read than the questions of a request made before."""
+        with suppress(TypeError, ValueError):
+            return {key: Ran.from_plain(ran) for key, ran in self._plain.items()}
+        return {}  # they are damaged
 
     def asked(self, seed: int, most: int) -> tuple[Question, ...] | None:
         """Return the questions of an earlier request, or None.
@@ -57,7 +65,7 @@ class KeptQuestions:
             keys = [_digest(one.setup, one.source, one.call, str(one.seed), str(one.is_watched)) for one in runs]
             missing = {key: one for key, one in zip(keys, runs, strict=True) if key not in self._runs}
             if missing:
-                self._runs |= zip(missing, run(list(missing.values())), strict=True)
+                self._runs.update(zip(missing, run(list(missing.values())), strict=True))
             return [self._runs[key] for key in keys]
 
         return remembered
