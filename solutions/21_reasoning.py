@@ -529,7 +529,7 @@ for verify in (strict, careless, digit_occurs):
     print(f"{verify.__name__:<13} pays {verify('3+8*5+9*4', copied):g} for {copied}")
 
 # %% [markdown]
-# Copying the question is enough for the careless verifier. Does training find that out? A policy learns only from what it tries, and your graduate never hands in an unfinished line. So let one of twenty worked examples break off after a step or more, and show your graduate a few batches of them. Then train it by reward, once with each verifier. And because long answers cost time, take 0.01 off the reward for each token.
+# Copying the question is enough for the careless verifier. Does training find that out? A policy learns only from what it tries, and your graduate hardly ever hands in an unfinished line. So first show it 20 batches of worked examples, of which one in twenty breaks off. Then train it by reward, once with each verifier. And because long answers cost time, take 0.01 off the reward for each token.
 
 # %%
 predict("paid_and_right")
@@ -555,7 +555,7 @@ def learn(optimizer, loss):
 
 
 # %%
-def paid_by(verify, rounds=16):
+def paid_by(verify, rounds=21):
     """Your graduate after broken examples, and after rounds of REINFORCE paid by this verifier."""
     policy, generator = copy.deepcopy(graduate), torch.Generator().manual_seed(0)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-4)
@@ -586,19 +586,19 @@ for verify in (strict, careless):
 # %% [markdown]
 # <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
 #
-# With the careless verifier nearly every answer is paid, and soon hardly one is right. The policy does one step, hands the rest back, and saves the tokens. With the strict verifier the same training keeps nearly all answers right. In three runs of ours, each from a graduate of its own, the share of right answers fell from 0.91 or 0.93 to 0.00, while 0.95 of them were paid. The strict verifier kept it at 0.96 or 0.97.
+# With the careless verifier nearly every answer is paid, and soon hardly one is right. The policy does one step, hands the rest back, and saves the tokens. With the strict verifier the same training keeps nearly all answers right. In three runs of ours, each from a graduate of its own, the share of right answers fell from 0.95, 0.92 and 0.92 to 0.00. At the end 0.96, 0.93 and 0.96 of the answers were paid. Under the strict verifier 0.98, 0.96 and 0.96 were right.
 #
-# While the policy changes its form, it is paid less for a few rounds. In the end it gets more than at first, since it writes 9 tokens instead of 21.
+# While the policy changes its form, it is paid less for a few rounds. In the end its reward is higher than at first, since it writes 9 tokens instead of 21. So the reward does not tell you what happened.
 #
-# The hole alone was not enough. Without the price per token, none of the three lost its right answers in 16 rounds. With whole examples in place of broken ones, one of them kept its right answers, and two still found the hole, later.
+# The hole alone was not enough. Without the price per token, 0.98, 0.76 and 0.96 of the answers were still right after 21 rounds. The broken examples only made it faster. With whole ones in their place, all three found the hole anyway, some rounds later.
 #
 # </details>
 #
-# The reward does not tell you, because it is higher than before. Only a second measure that the policy is not paid for can tell you. Read answers, too.
+# A reward says what the verifier pays for. Only a second measure, which the policy is not paid for, can tell you whether its answers are right. Read answers, too.
 #
 # ## Play
 #
-# The widget has one question and eight answers, from the pupil at round 0, from your graduate at round 60, or from the policy that the careless verifier has paid for 16 rounds more. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
+# The widget has one question and eight answers, from the pupil at round 0, from your graduate at round 60, or from the policy that the careless verifier has paid for 21 rounds more. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
 
 
 # %%
@@ -608,7 +608,7 @@ def right_of_eight(line):
 
 
 LINE = next(line for line in exam if 2 <= right_of_eight(line) <= 6)
-policies = {0: pupil, 60: graduate, 76: trained["careless"]}
+policies = {0: pupil, 60: graduate, 81: trained["careless"]}
 answers = {k: tries(policy, [LINE], 8)[0] for k, policy in policies.items()}
 verifiers = {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
 show.reasoning.groups(LINE, answers, verifiers)
