@@ -544,7 +544,7 @@ OURS: tuple[Topic, ...] = (
             _question("reasoning"),
         ),
         builds_on=("assistant",),
-        predictions=("one_right_in_four", "length_without_a_price"),
+        predictions=("one_right_in_four", "length_without_a_price", "paid_and_right"),
     ),
 )
 

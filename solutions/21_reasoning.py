@@ -4,6 +4,7 @@
 # Here is a pocket calculator that shows one digit. You press keys in order, and only the last digit stays. So `3+8*5+9*4` goes 1, 5, 4, 6. A small GPT has learned it from worked examples. Most of its teachers were in a hurry and wrote the result alone.
 
 # %%
+import copy
 import math
 
 import torch
@@ -233,6 +234,7 @@ def texts(ids, mask):
     ]
 
 
+# %%
 def tries(model, lines, k, number=0):
     """k answers to each line, as a list of lists."""
     generator = torch.Generator().manual_seed(number)
@@ -262,13 +264,15 @@ measured(pupil, exam)
 #
 # ## Pay for what is right
 #
-# Let an answer have the reward $r$, 1 if the verifier accepts it and else 0. We want more reward on average. Its gradient can be estimated from samples:
+# Let an answer have the reward $r$, 1 if the verifier accepts it and else 0. We want more reward on average, so we need the derivative of the mean reward. A verifier has no derivative. Can samples tell us this number?
+#
+# Take a model with one logit $z$, which gives the right answer with probability $p = \sigma(z) = 1/4$. Its mean reward is $p$, and the derivative of $p$ in $z$ is $p(1 - p) = 0.1875$. Now forget this, and draw pairs of answers. With probability 0.375 one of the pair is right and the other is not. Then the right one has a reward of 1 more than the other, and the wrong one has 1 less. The derivatives of their log-probabilities in $z$ are $1 - p = 0.75$ and $-p = -0.25$. Weigh each of them with what its answer has more. The mean of the pair is $(1 \cdot 0.75 + (-1) \cdot (-0.25))/2 = 0.5$. In all other pairs both have the same reward, and these pairs give 0. On average that is $0.375 \cdot 0.5 = 0.1875$, the number that we wanted.
+#
+# The same holds for every model:
 #
 # $$\nabla\, \mathbb{E}[r] = \mathbb{E}\big[(r - b)\, \nabla \log p(\text{answer})\big]$$
 #
-# This is **REINFORCE** (R. Williams, 1992). The **baseline** $b$ may be any number that does not depend on the answer itself. It changes nothing on average, and a good one lowers the variance of the estimate. With $G$ answers to one question, take the mean reward of the **others**.
-#
-# Take a model with one logit $z$, which gives the right answer with probability $p = \sigma(z) = 1/4$. The derivative of $\mathbb{E}[r] = p$ in $z$ is $p(1 - p) = 0.1875$, and the estimate has to give the same on average. Draw pairs. With probability 0.375 one of the pair is right and the other is not. Then the right one has $r - b = 1$ and the wrong one has $-1$. The derivatives of their log-probabilities in $z$ are $1 - p = 0.75$ and $-p = -0.25$. So the pair's mean is $(1 \cdot 0.75 + (-1) \cdot (-0.25))/2 = 0.5$. All other pairs give 0. And $0.375 \cdot 0.5 = 0.1875$. If the own reward took part in the baseline, it would be half of that.
+# This is **REINFORCE** (R. Williams, 1992). The **baseline** $b$ may be any number that does not depend on the answer itself. It changes nothing on average, and a good one lowers the variance of the estimate. With $G$ answers to one question, take the mean reward of the **others**, as our pairs did. If the own reward took part in the baseline, the pairs would give half of the derivative.
 #
 # ### Exercise: `reinforce_loss` (about 20 minutes)
 #
@@ -304,20 +308,20 @@ print(f"mean gradient over all pairs {total:.4f}, p (1 - p) = {0.25 * 0.75}")
 # %% [markdown]
 # ## Several steps from one batch
 #
-# Writing answers takes most of the time, so each batch should serve for several steps. After the first step, the answers come from an older policy than the one that learns. Weigh each token with the ratio $\rho = p / p_{old}$. If its probability has risen from 0.2 to 0.3, then $\rho = 1.5$. Stop paying when the ratio has moved far enough. That is PPO (J. Schulman and others, 2017), and GRPO uses the same loss:
+# Writing answers takes most of the time, so each batch should serve for several steps. After the first step, the answers come from an older policy than the one that learns. Weigh each token with the ratio $\rho = p / p_{old}$. If its probability has risen from 0.2 to 0.3, then $\rho = 1.5$. Let $A$ be the advantage of the token's answer. Then the token's gain is $\rho A$, and it pays to move $\rho$ ever further. Stop paying when the ratio has moved far enough, here by $\epsilon = 0.2$. Four tokens:
 #
-# $$-\frac{1}{\text{own tokens}} \sum \min\big(\rho A,\ \text{clip}(\rho,\, 1 - \epsilon,\, 1 + \epsilon)\, A\big)$$
-#
-# Here $A$ is the advantage of the token's answer. Four tokens with $\epsilon = 0.2$:
-#
-# | $\rho$ | $A$ | $\rho A$ | clipped | the smaller | gradient |
+# | $\rho$ | $A$ | $\rho A$ | $\rho$ held in 0.8 to 1.2, times $A$ | the smaller | gradient |
 # |--:|--:|--:|--:|--:|---|
 # | 1.5 | 1 | 1.5 | 1.2 | 1.2 | none |
 # | 1.5 | −1 | −1.5 | −1.2 | −1.5 | yes |
 # | 0.5 | 1 | 0.5 | 0.8 | 0.5 | yes |
 # | 0.5 | −1 | −0.5 | −0.8 | −0.8 | none |
 #
-# The loss is $-(1.2 - 1.5 + 0.5 - 0.8)/4 = 0.15$.
+# The loss is $-(1.2 - 1.5 + 0.5 - 0.8)/4 = 0.15$. The first and the last token have already moved far enough to the right side, so they get no gradient. The other two have moved to the wrong side, and they do. For any number of tokens this is
+#
+# $$-\frac{1}{\text{own tokens}} \sum \min\big(\rho A,\ \text{clip}(\rho,\, 1 - \epsilon,\, 1 + \epsilon)\, A\big)$$
+#
+# It is the loss of PPO (J. Schulman and others, 2017), and GRPO uses it too.
 #
 # ### Exercise: `clipped_loss` (about 20 minutes)
 #
@@ -442,11 +446,17 @@ for digits in (4, 5, 6):
 # %% [markdown]
 # ## How far has it moved?
 #
-# The KL divergence of the new policy from the old one can be estimated from the new one's samples. Let $d = \log p - \log p_{ref}$ of a sample. Three estimates are in use (J. Schulman, 2020):
+# The KL divergence of the new policy from the old one can be estimated from the new one's samples. Take a policy with $p = (\tfrac12, \tfrac12)$ and a reference with $(\tfrac14, \tfrac34)$. Let $d = \log p - \log p_{ref}$ of a sample. It is $\log 2 = 0.693$ for the first answer and $\log \tfrac23 = -0.405$ for the second.
+#
+# | | $d$ | $d^2 / 2$ | $e^{-d} - 1 + d$ |
+# |---|--:|--:|--:|
+# | first answer | 0.693 | 0.240 | 0.193 |
+# | second answer | −0.405 | 0.082 | 0.095 |
+# | mean under $p$ | 0.144 | 0.161 | 0.144 |
+#
+# The divergence is the mean of $d$, which is 0.144. But a single $d$ may be negative, and a divergence never is. The square is not, but its mean is only near the divergence. The last column is right on average and never negative. All three estimates are in use (J. Schulman, 2020):
 #
 # $$k_1 = d \qquad k_2 = d^2 / 2 \qquad k_3 = e^{-d} - 1 + d$$
-#
-# Take $p = (\tfrac12, \tfrac12)$ and a reference of $(\tfrac14, \tfrac34)$. Then $k_1$ is 0.693 and −0.405, $k_2$ is 0.240 and 0.082, and $k_3$ is 0.193 and 0.095. Their means are 0.144, 0.161 and 0.144, and the divergence is 0.144. So $k_1$ and $k_3$ are right on average, and $k_3$ is never negative.
 #
 # ### Exercise: `kl_estimate` (about 15 minutes)
 #
@@ -471,15 +481,21 @@ def kl_estimate(log_p: torch.Tensor, log_ref: torch.Tensor, kind: str = "k3") ->
 # %% check="kl_estimate"
 check("kl_estimate", kl_estimate)
 
+
 # %%
-prompts = calculator.prompts(calculator.questions(500, torch.Generator().manual_seed(5)))
-generator = torch.Generator().manual_seed(6)
-ids, mask, log_p = rollout(graduate, prompts, ROOM, calculator.END, generator)
-with torch.no_grad():
-    log_ref = torch.where(mask[:, 1:], log_probs(pupil, ids), 0.0)
+def how_far(policy, reference, kind):
+    """An estimate for each of 500 answers of the policy."""
+    prompts = calculator.prompts(calculator.questions(500, torch.Generator().manual_seed(5)))
+    generator = torch.Generator().manual_seed(6)
+    ids, mask, log_p = rollout(policy, prompts, ROOM, calculator.END, generator)
+    with torch.no_grad():
+        log_ref = torch.where(mask[:, 1:], log_probs(reference, ids), 0.0)
+    return kl_estimate(log_p[:, 1:], log_ref, kind).sum(1)
+
+
 for kind in ("k1", "k2", "k3"):
-    answers = kl_estimate(log_p[:, 1:], log_ref, kind).sum(1)
-    print(f"{kind}: {answers.mean():.2f} nats an answer, standard deviation {answers.std():.2f}")
+    nats = how_far(graduate, pupil, kind)
+    print(f"{kind}: {nats.mean():.2f} nats an answer, standard deviation {nats.std():.2f}")
 
 # %% [markdown]
 # Near the reference $k_3$ varies less than $k_1$. Far from it, its exponential is large for a few samples, and they decide the mean. Compare the standard deviations.
@@ -513,11 +529,76 @@ for verify in (strict, careless, digit_occurs):
     print(f"{verify.__name__:<13} pays {verify('3+8*5+9*4', copied):g} for {copied}")
 
 # %% [markdown]
-# Copying the question is enough for the careless verifier. A policy that is paid so may learn to hand the question back. Then the reward rises, and the share of right answers does not. Only a second measure that the policy is not paid for can show you that. Read answers, too.
+# Copying the question is enough for the careless verifier. Does training find that out? A policy learns only from what it tries, and your graduate hardly ever hands in an unfinished line. So first show it 20 batches of worked examples, of which one in twenty breaks off. Then train it by reward, once with each verifier. And because long answers cost time, take 0.01 off the reward for each token.
+
+# %%
+predict("paid_and_right")
+
+
+# %%
+def broken_off(n, generator):
+    """n worked examples as ids (n, 30), of which one in twenty breaks off after 1 to 3 steps."""
+    kept = torch.randint(1, 4, (n,), generator=generator)
+    kept[torch.rand(n, generator=generator) >= 0.05] = 4  # all steps
+    lines = calculator.questions(n, generator)
+    steps = [calculator.worked(line)[1:-1].split("=")[:k] for line, k in zip(lines, kept)]
+    rows = [f"{line}={'='.join(some)}" for line, some in zip(lines, steps)]
+    return calculator.prompts([row.ljust(30, ";") for row in rows])
+
+
+def learn(optimizer, loss):
+    """One step down the loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+    optimizer.step()
+
+
+# %%
+def paid_by(verify, rounds=21):
+    """Your graduate after broken examples, and after rounds of REINFORCE paid by this verifier."""
+    policy, generator = copy.deepcopy(graduate), torch.Generator().manual_seed(0)
+    optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-4)
+    for _ in range(20):
+        learn(optimizer, -log_probs(policy, broken_off(64, generator))[:, 8:].mean())
+    optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-3)
+    for k in range(rounds):
+        lines = [line for line in calculator.questions(32, generator) for _ in range(8)]
+        ids, mask, _ = rollout(policy, calculator.prompts(lines), ROOM, calculator.END, generator)
+        said = list(zip(lines, texts(ids, mask)))
+        paid = torch.tensor([verify(*answer) for answer in said])
+        right = torch.tensor([strict(*answer) for answer in said])
+        if k % 5 == 0:
+            counted = f"paid {paid.mean():.2f}  right {right.mean():.2f}"
+            print(f"  round {k:>2}  {counted}  {mask.sum() / 256:.1f} tokens  {said[0][1]}")
+        reward = (paid - 0.01 * mask.sum(1)).view(32, 8)
+        reward = reward / (reward.std(1, keepdim=True) + 1e-4)  # as GRPO does
+        log_p, own = log_probs(policy, ids).view(32, 8, -1), mask[:, 1:].view(32, 8, -1)
+        learn(optimizer, reinforce_loss(log_p, own, reward))
+    return policy
+
+
+trained = {}
+for verify in (strict, careless):
+    print(verify.__name__)
+    trained[verify.__name__] = paid_by(verify)
+
+# %% [markdown]
+# <details><summary>What does it show, and why? Run the cell above, then open this.</summary>
+#
+# With the careless verifier nearly every answer is paid, and soon hardly one is right. The policy does one step, hands the rest back, and saves the tokens. With the strict verifier the same training keeps nearly all answers right. In three runs of ours, each from a graduate of its own, the share of right answers fell from 0.95, 0.92 and 0.92 to 0.00. At the end 0.96, 0.93 and 0.96 of the answers were paid. Under the strict verifier 0.98, 0.96 and 0.96 were right.
+#
+# While the policy changes its form, it is paid less for a few rounds. In the end its reward is higher than at first, since it writes 9 tokens instead of 21. So the reward does not tell you what happened.
+#
+# The hole alone was not enough. Without the price per token, 0.98, 0.76 and 0.96 of the answers were still right after 21 rounds. The broken examples only made it faster. With whole ones in their place, all three found the hole anyway, some rounds later.
+#
+# </details>
+#
+# A reward says what the verifier pays for. Only a second measure, which the policy is not paid for, can tell you whether its answers are right. Read answers, too.
 #
 # ## Play
 #
-# The widget has one question and eight answers, from the pupil at round 0 or from your graduate at round 60. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
+# The widget has one question and eight answers, from the pupil at round 0, from your graduate at round 60, or from the policy that the careless verifier has paid for 21 rounds more. Each bar is the reward minus the mean of the others. Change the verifier. Which of them pays for an answer that you would not accept?
 
 
 # %%
@@ -527,18 +608,19 @@ def right_of_eight(line):
 
 
 LINE = next(line for line in exam if 2 <= right_of_eight(line) <= 6)
-answers = {0: tries(pupil, [LINE], 8)[0], 60: tries(graduate, [LINE], 8)[0]}
+policies = {0: pupil, 60: graduate, 81: trained["careless"]}
+answers = {k: tries(policy, [LINE], 8)[0] for k, policy in policies.items()}
 verifiers = {"strict": strict, "careless": careless, "digit occurs": digit_occurs}
 show.reasoning.groups(LINE, answers, verifiers)
 
 # %% [markdown]
 # ## Where did it go wrong?
 #
-# A reward comes at the end of an answer, and pays all its tokens alike. But often one token decides. Suppose that you know the **value** $V_t$ of each prefix of an answer, which is the mean reward that follows. If it is 0.5 before a token and 0.6 behind it, then this token was worth 0.1. GAE, which is short for generalised advantage estimation, adds a part of what later tokens were worth:
+# A reward comes at the end of an answer, and pays all its tokens alike. But often one token decides. Suppose that you know the **value** $V_t$ of each prefix of an answer, which is the mean reward that follows. Take an answer of three tokens. Before them the values are 0.5, 0.6 and 0.9, and the reward of 1 comes with the last one. The first token raised the value from 0.5 to 0.6, so it was worth $\delta = 0.1$. The second one was worth 0.3. The last one got 1 where 0.9 was expected, so it was worth 0.1.
+#
+# What later tokens were worth may be the merit of earlier ones. GAE, which is short for generalised advantage estimation, therefore adds a part $\lambda$ of the next token's advantage. With $\lambda = \tfrac12$ the advantages are, from the last to the first, 0.1, then $0.3 + \tfrac12 \cdot 0.1 = 0.35$, then $0.1 + \tfrac12 \cdot 0.35 = 0.275$. With $\lambda = 1$ they are 0.1, 0.4 and 0.5. A discount $\gamma$ makes all that comes later count less. It was 1 here:
 #
 # $$\delta_t = r_t + \gamma V_{t+1} - V_t \qquad A_t = \delta_t + \gamma \lambda A_{t+1}$$
-#
-# Take the rewards 0, 0, 1, the values 0.5, 0.6, 0.9 and $\gamma = 1$. The deltas are 0.1, 0.3 and 0.1, because the value behind the last token is 0. With $\lambda = \tfrac12$ the advantages are 0.275, 0.35 and 0.1, and with $\lambda = 1$ they are 0.5, 0.4 and 0.1.
 #
 # ### Exercise: `discounted_advantages` (about 20 minutes)
 #
@@ -566,23 +648,28 @@ check("discounted_advantages", discounted_advantages)
 # %% [markdown]
 # The next cell takes a wrong answer of the pupil with steps. It finds the value of each prefix by 128 rollouts from there, and prints each token's advantage for $\lambda = 0$.
 
+
 # %%
-line, wrong = next(
+def value_of(line, prefix):
+    """The share of 128 rollouts from here on that end right."""
+    begun_so = calculator.prompts([line + prefix]).repeat(128, 1)
+    generator = torch.Generator().manual_seed(len(prefix))
+    ids, mask, _ = rollout(pupil, begun_so, ROOM, calculator.END, generator)
+    return sum(strict(line, prefix + text) for text in texts(ids, mask)) / 128
+
+
+asked, wrong = next(
     (line, text)
     for line, row in zip(exam, tries(pupil, exam, 16))
     for text in row
     if text.count("=") > 2 and not strict(line, text)
 )
-values = []
-for k in range(len(wrong) + 1):
-    begun_so = calculator.prompts([line + wrong[:k]]).repeat(128, 1)
-    ids, mask, _ = rollout(pupil, begun_so, ROOM, calculator.END, torch.Generator().manual_seed(k))
-    values.append(sum(strict(line, wrong[:k] + text) for text in texts(ids, mask)) / 128)
-row = torch.tensor([values])
-A = discounted_advantages(torch.zeros_like(row), row, torch.ones_like(row) > 0, 1.0, 0.0)[0]
-print(f"{line} is {calculator.value(line)}")
-for k, token in enumerate(wrong + ";"):
-    print(f"  {token}  value before it {values[k]:.2f}  advantage {A[k]:+.2f}")
+worth = torch.tensor([[value_of(asked, wrong[:n]) for n in range(len(wrong) + 1)]])
+none, own = torch.zeros_like(worth), torch.ones_like(worth) > 0
+credit = discounted_advantages(none, worth, own, 1.0, 0.0)[0]
+print(f"{asked} is {calculator.value(asked)}")
+for token, before, gained in zip(wrong + ";", worth[0], credit):
+    print(f"  {token}  value before it {before:.2f}  advantage {gained:+.2f}")
 
 # %% [markdown]
 # Look for the token with the lowest advantage. There the answer was lost. A verifier of last lines never told us so. The model's own tries did.

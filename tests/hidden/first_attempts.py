@@ -155,16 +155,18 @@ WRITTEN_FIRST = {
     "choose_by_likelihood": "prompt_counted logits_one_late always_the_mean raw_logits",
     "wilson_interval": "wald",
     "calibration_error": "ones_lost bins_count_alike signs_cancel",
-    "extract_answer": "first_number last_number behind_the_first_sign what_int_takes",
+    "extract_answer": "first_number last_number last_number_behind_a_sign behind_the_first_sign what_int_takes",
     "pass_at_k": "put_back all_wrong share_right",
     "majority_vote": "none_wins zero_is_no_vote of_equals_the_smallest of_equals_the_last",
-    "best_of_n": "each_equal_gets_all density",
+    "best_of_n": "each_equal_gets_all sorted_without_equals share_of_nothing density",
     "rollout": "end_not_own padding_counted log_p_without_the_temperature drawn_without_the_temperature",
-    "reinforce_loss": "no_baseline divided_by_the_length sign_turned mask_forgotten",
-    "clipped_loss": "clipped_alone larger_of_the_two not_clipped mean_of_the_answers_means",
+    "reinforce_loss": "mean_of_the_group no_others no_baseline divided_by_the_length sign_turned mask_forgotten",
+    "clipped_loss": (
+        "clipped_alone larger_of_the_two not_clipped mean_of_the_answers_means chosen_behind_the_exponential"
+    ),
     "reasoning_task": "no_better a_little",
     "kl_estimate": "turned_round square_without_its_half",
-    "discounted_advantages": "padding_has_a_value lambda_forgotten values_forgotten",
+    "discounted_advantages": "padding_has_a_value masked_at_the_end lambda_forgotten values_forgotten",
 }
 """The misconceptions of each exercise that beginners write first, or that their models show."""
 

@@ -72,12 +72,30 @@ best_of_n.mistakes(
 )
 
 
+@best_of_n.misconception(
+    "Let p = (0.5, 0.5), both scores 1 and n = 2. Which of the two is better, and what do you return?"
+)
+def sorted_without_equals(p, scores, n):
+    order = scores.argsort(stable=True)
+    below = p[order].cumsum(0)
+    found = torch.zeros_like(p)
+    found[order] = below**n - (below - p[order]).clamp(min=0) ** n
+    return found
+
+
+@best_of_n.misconception(
+    "Let p = (0, 1) and the scores 2 and 1. What share of the draws has a score of 2? What is 0 / 0?"
+)
+def share_of_nothing(p, scores, n):
+    return _together(p, scores, n) * p / ((scores[:, None] == scores).to(p.dtype) @ p)
+
+
 @best_of_n.misconception("Add your result up. For continuous scores n p F^(n-1) is a density. Is this one continuous?")
 def density(p, scores, n):
     return n * p * ((scores[:, None] >= scores).to(p.dtype) @ p) ** (n - 1)
 
 
-@best_of_n.misconception("Which answer should gain by more draws, the one with the highest score or the lowest?")
+@best_of_n.misconception("Take p = (0.5, 0.5) and the scores 1 and 2. Which of the two should gain by more draws?")
 def worst_of_n(p, scores, n):
     return reference.best_of_n(p, -scores, n)
 

@@ -8,6 +8,7 @@ from course.exercise import call, exercise
 from course.reference import reasoning as reference
 
 SMALL = "a batch of answers"
+FROZEN = "a gradient flows into the old log-probabilities or the advantages, which are given"
 
 
 @exercise(
@@ -44,23 +45,30 @@ def clipped_loss(rng):
         A = A + 0.2 * A.sign()
         return (old + ratio.log()).to(dtype), old.to(dtype), A.to(dtype), torch.arange(T) < lengths[:, None]
 
-    yield call(SMALL, *asked(5, 7), public=True, weight=2.0)
-    yield call("another epsilon", *asked(3, 11, 0.4), 0.4)
+    def learned(title, log_p, *others, **options):
+        return call(title, log_p.detach().requires_grad_(), *others, grad=False, **options).gradients()
+
+    yield learned(SMALL, *asked(5, 7), public=True, weight=2.0)
+    yield learned("another epsilon", *asked(3, 11, 0.4), 0.4)
     log_p, old, A, mask = asked(4, 5)
-    yield call("nothing has moved yet", old, old.clone(), A, mask, public=True, weight=0.5).counts_with(SMALL)
-    yield call("one advantage for all of an answer", log_p, old, A[:, :1].expand(4, 5).contiguous(), mask)
+    yield learned("nothing has moved yet", old, old.clone(), A, mask, public=True, weight=0.5).counts_with(SMALL)
+    yield learned("one advantage for all of an answer", log_p, old, A[:, :1].expand(4, 5).contiguous(), mask)
     log_p, old, A, mask = asked(3, 6)
     far = torch.where(mask, log_p, 2000.0)
-    yield call("log-probabilities that overflow behind the mask", far, old, A, mask, public=True, weight=2.0)
-    yield call("advantages of a million behind the mask", log_p, old, torch.where(mask, A, -1e6), mask)
+    yield learned("log-probabilities that overflow behind the mask", far, old, A, mask, public=True, weight=2.0)
+    yield learned("advantages of a million behind the mask", log_p, old, torch.where(mask, A, -1e6), mask)
     log_p, old, A, mask = asked(2, 5)
-    yield call("no own token", log_p, old, A, torch.zeros_like(mask), weight=0.5).counts_with(SMALL)
+    yield learned("no own token", log_p, old, A, torch.zeros_like(mask), weight=0.5).counts_with(SMALL)
+    lone = torch.arange(10).view(2, 5) == 6
+    yield learned("one own token in all", *asked(2, 5)[:3], lone, weight=0.5)
     log_p, old, A, mask = asked(3, 7)
-    yield call("own tokens behind a prompt", log_p, old, A, mask.flip(1), public=True)
+    yield learned("own tokens behind a prompt", log_p, old, A, mask.flip(1), public=True)
     for title, sign in (("only praise", 1.0), ("only blame", -1.0)):
         log_p, old, A, mask = asked(3, 5)
-        yield call(title, log_p, old, sign * A.abs(), mask)
-    yield call("float32", *asked(5, 3, dtype=torch.float32), public=True)
+        yield learned(title, log_p, old, sign * A.abs(), mask)
+    yield learned("float32", *asked(5, 3, dtype=torch.float32), public=True)
+    given = call("no gradient flows into the old log-probabilities and the advantages", *asked(2, 3), weight=0.5)
+    yield given.laws_only().law("not_reached", of="gradients of out", places=[1, 2], because=FROZEN).counts_with(SMALL)
 
 
 def _clipped(log_p, old, A, mask, epsilon=0.2, *, combine=None, per_answer=False, whole=False, times=False):
@@ -76,6 +84,13 @@ def _clipped(log_p, old, A, mask, epsilon=0.2, *, combine=None, per_answer=False
     if per_answer:
         return -(gain.sum(1) / mask.sum(1).clamp(min=1)).mean()
     return -gain.sum() / mask.sum().clamp(min=1)
+
+
+def _chosen_late(log_p, old, A, mask, epsilon=0.2):
+    """Right values: the padding goes behind its exponential, so its gradient is infinity times zero."""
+    ratio, A = (log_p - old.detach()).exp(), A.detach()
+    gain = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)
+    return -torch.where(mask, gain, 0.0).sum() / mask.sum().clamp(min=1)
 
 
 clipped_loss.mistakes(
@@ -104,4 +119,5 @@ clipped_loss.mistakes(
 clipped_loss.mistakes(
     "Put 2,000 into log_p behind the mask. What is exp(2000) times 0?",
     exponential_times_the_mask=lambda *args: _clipped(*args, times=True),
+    chosen_behind_the_exponential=_chosen_late,
 )

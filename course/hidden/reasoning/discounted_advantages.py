@@ -70,6 +70,10 @@ def _credited(rewards, values, mask, gamma=1.0, lam=0.95, *, padding=False, carr
     return found + values * mask if plus else found
 
 
+def _masked_at_the_end(rewards, values, mask, gamma=1.0, lam=0.95):
+    return mask * _credited(rewards, values, torch.ones_like(mask), gamma, lam)
+
+
 def _normalised(*args, **how):
     found, mask = _credited(*args, **how), args[2]
     own = found[mask]
@@ -80,6 +84,7 @@ def _normalised(*args, **how):
 discounted_advantages.mistakes(
     "Put 100 into the values behind the last own token. Which advantages change?",
     padding_has_a_value=lambda *args, **how: _credited(*args, **how, padding=True),
+    masked_at_the_end=_masked_at_the_end,
 )
 discounted_advantages.mistakes(
     "Let lambda be 0. Then only one delta counts for each token. Does a later one still?",
@@ -92,7 +97,7 @@ discounted_advantages.mistakes(
     ),
 )
 discounted_advantages.mistakes(
-    "An advantage compares with what was expected. Do you add the token's own value, or take it off?",
+    "One token has the reward 1 and the value 0.9. By how much is it better than expected?",
     values_forgotten=lambda *args, **how: _credited(*args, **how, delta=lambda r, values, after, gamma: r),
     returns=lambda *args, **how: _credited(*args, **how, plus=True),
 )

@@ -32,6 +32,7 @@ def extract_answer(rng):
     ordinary = "steps, and an answer"
     yield call(ordinary, f"{a}+{b}={a + b}={c}", public=True, weight=2.0)
     yield call("an answer at once", f"={b}")
+    yield call("one digit", f"={a % 9 + 1}", weight=0.5).counts_with(ordinary)
     yield call("a word before it", f"We get {a}. So x = {c}", public=True)
     yield call("blanks and zeros in front", f"= 00{a} \n")
     yield call("a negative number", f"={a}-{b + 100}=-{c}", public=True)
@@ -51,6 +52,7 @@ def extract_answer(rng):
         ("a fraction", f"={a}.0", False),
         ("an earlier answer is no answer", f"={a}={b}?", True),
         ("letters", f"={a}=x", False),
+        ("a letter in front", f"=x{a}", False),
     ):
         yield call(title, text, public=public, weight=0.5).counts_with(ordinary)
 
@@ -65,10 +67,16 @@ def first_number(text):
     return int(found[0]) if found else None
 
 
-@extract_answer.misconception("Take `=5+7`. A pupil hands it in. Has the pupil answered?")
-def last_number(text):
-    found = re.findall(r"[+-]?[0-9]+", text)
+def _last(pattern, text):
+    found = re.findall(pattern, text)
     return int(found[-1]) if found else None
+
+
+extract_answer.mistakes(
+    "Take `=5+7`. A pupil hands it in. Has the pupil answered?",
+    last_number=lambda text: _last(r"[+-]?[0-9]+", text),
+    last_number_behind_a_sign=lambda text: _last(r"=\s*([+-]?[0-9]+)", text),
+)
 
 
 @extract_answer.misconception("Take =1*5=5. Which equals sign do you cut at?")
@@ -90,6 +98,6 @@ def back_to_an_earlier_sign(text):
     return found[-1] if found else None
 
 
-@extract_answer.misconception("Try a text without any equals sign. What should come back?")
+@extract_answer.misconception("Hand in `29`, without any equals sign. What stands behind the last one?")
 def without_a_sign(text):
     return _number(text.rpartition("=")[2])

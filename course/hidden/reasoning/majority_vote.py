@@ -13,9 +13,10 @@ CLEAR = "one answer is commonest"
 @exercise(
     reference.majority_vote,
     hints=(
-        "Three tries have no answer, and one says 5. What is the vote?",
-        "Let the answers be 5, 3, 3, 5. Which of them came first?",
-        "Begin by leaving out what is None. Is 0 still there?",
+        "Count 7, None, 0, 0 by hand. How many votes are there, and for how many different answers?",
+        "What does `max` do with an empty list? For which inputs of yours is nothing left to compare?",
+        "Begin with an empty dict, and count 7, 3, 3, 7 into it one by one. In which order are its keys, and which of "
+        "two equal counts does `max` find?",
     ),
     calls=(
         "majority_vote([None, 5, 3, 5, None, None])",
@@ -48,7 +49,7 @@ def _vote(answers, key=None):
     return max(counts, key=key(counts) if key else counts.__getitem__, default=None)
 
 
-@majority_vote.misconception("Most tries ended without an answer. Can nothing win the vote?")
+@majority_vote.misconception("Let the answers be None, None and 5. How many of them are votes?")
 def none_wins(answers):
     return _vote(answers)
 

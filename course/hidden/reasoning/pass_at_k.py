@@ -70,7 +70,7 @@ pass_at_k.mistakes(
     share_right=_checked(lambda n, c, k: c / n),
 )
 pass_at_k.mistakes(
-    "Is one right try among the k enough, or do you ask for k right ones?",
+    "Of four tries two are right, and you draw three. Can all three be right, and is one of them enough?",
     all_k_right=_checked(lambda n, c, k: math.comb(c, k) / math.comb(n, k)),
 )
 pass_at_k.mistakes(

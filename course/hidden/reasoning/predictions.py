@@ -41,4 +41,24 @@ PREDICTIONS = (
             "and steps become likelier.",
         ),
     ),
+    Prediction(
+        "paid_and_right",
+        "Your graduate trains on with the careless verifier, which pays for `=4*4` as for `=6`. Each token costs 0.01. "
+        "Its training now begins with a few answers that break off. What becomes of the share of answers that are "
+        "paid, and of the share that are right?",
+        wrong(
+            "Both stay high, since nearly all answers are right already",
+            "They are right at first. But an unfinished answer is paid as well and costs fewer tokens, so it is the "
+            "best of its group.",
+        ),
+        wrong(
+            "Both fall, since answers that break off are wrong",
+            "They are wrong, but this verifier pays for them. What is paid does not fall.",
+        ),
+        right(
+            "Nearly all are still paid, and hardly any is right",
+            "An unfinished answer is paid as much as a right one and saves tokens. So its advantage is positive, and "
+            "it becomes likelier in each round.",
+        ),
+    ),
 )

@@ -8,6 +8,7 @@ from course.exercise import call, exercise, noncontiguous
 from course.reference import reasoning as reference
 
 SMALL = "three questions, five answers each"
+FROZEN = "a gradient flows into the rewards, which are given"
 
 
 @exercise(
@@ -35,23 +36,28 @@ def reinforce_loss(rng):
         lengths[0, 0] = T
         return log_p, torch.arange(T) < lengths[..., None], level + rng.normal(B, G, dtype=dtype)
 
-    yield call(SMALL, *asked(3, 5, 7), public=True, weight=2.0)
-    yield call("pairs", *asked(5, 2, 3))
-    yield call("groups of one answer", *asked(4, 1, 5), public=True)
-    yield call("rewards near ten", *asked(2, 4, 3, level=10.0), weight=2.0)
+    def learned(title, log_p, mask, rewards, **options):
+        return call(title, log_p.detach().requires_grad_(), mask, rewards, grad=False, **options).gradients()
+
+    yield learned(SMALL, *asked(3, 5, 7), public=True, weight=2.0)
+    yield learned("pairs", *asked(5, 2, 3))
+    yield learned("groups of one answer", *asked(4, 1, 5), public=True)
+    yield learned("rewards near ten", *asked(2, 4, 3, level=10.0), weight=2.0)
     log_p, mask, rewards = asked(2, 3, 5)
-    yield call("rewards of 0 and 1", log_p, mask, (rewards > 0).double(), public=True)
+    yield learned("rewards of 0 and 1", log_p, mask, (rewards > 0).double(), public=True)
     lone, one = asked(1, 4, 3), torch.tensor([[1.0, 0, 0, 0]]).double()
-    yield call("one question, one right answer", lone[0], lone[1], one)
+    yield learned("one question, one right answer", lone[0], lone[1], one)
     log_p, mask, rewards = asked(2, 3, 4)
     mask = mask.clone()
     mask[1, 2] = False
-    yield call("an answer without own tokens", log_p, mask, rewards)
+    yield learned("an answer without own tokens", log_p, mask, rewards)
     log_p, mask, rewards = asked(3, 2, 5)
-    yield call("own tokens behind a prompt", log_p, mask.flip(-1), rewards, public=True)
-    yield call("float32", *asked(2, 7, 3, torch.float32), public=True)
+    yield learned("own tokens behind a prompt", log_p, mask.flip(-1), rewards, public=True)
+    yield learned("float32", *asked(2, 7, 3, torch.float32), public=True)
     log_p, mask, rewards = asked(3, 4, 2)
-    yield call("memory that is not contiguous", noncontiguous(log_p), mask, noncontiguous(rewards), public=True)
+    yield learned("memory that is not contiguous", noncontiguous(log_p), mask, noncontiguous(rewards), public=True)
+    given = call("no gradient flows into the rewards", *asked(2, 3, 5), weight=0.5).laws_only()
+    yield given.law("not_reached", of="gradients of out", places=[1], because=FROZEN).counts_with(SMALL)
 
 
 def _reinforced(log_p, mask, rewards, *, base=None, share=None, length=False, sign=-1, masked=True, total=False):
@@ -75,9 +81,18 @@ def _own_mean(rewards):
     return rewards.mean(1, keepdim=True) if rewards.shape[1] > 1 else torch.zeros_like(rewards)
 
 
+def _divided_by_others(rewards):
+    return (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
+
+
 reinforce_loss.mistakes(
     "Take a group of two with the rewards 1 and 0. What is the mean of the others for the first? Does its own count?",
     own_reward_in_the_baseline=lambda *args: _reinforced(*args, base=_own_mean),
+    mean_of_the_group=lambda *args: _reinforced(*args, base=lambda rewards: rewards.mean(1, keepdim=True)),
+)
+reinforce_loss.mistakes(
+    "A group has one answer. By how many others do you divide?",
+    no_others=lambda *args: _reinforced(*args, base=_divided_by_others),
 )
 reinforce_loss.mistakes(
     "Add 100 to every reward. Does the gradient change?",
