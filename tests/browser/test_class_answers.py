@@ -138,3 +138,12 @@ def test_a_tick_stays_when_the_list_is_drawn_anew(ann: Desk) -> None:
     expect(left(ann)).to_have_text("3 not graded")
     expect(nearly.get_by_role("checkbox")).to_be_checked()
     expect(equal.get_by_role("checkbox")).not_to_be_checked()
+
+
+def test_the_panel_never_hides_the_comment(ann: Desk) -> None:
+    """In a window lower than the panel, which stays in sight while the page is scrolled."""
+    page = ann.open("ada")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.evaluate("window.scrollBy(0, $('.has-rubric textarea')[0].getBoundingClientRect().top - 200)")
+    panel, comment = ann.rubric.bounding_box(), ann.comment.bounding_box()
+    assert panel and comment and panel["y"] + panel["height"] <= comment["y"]

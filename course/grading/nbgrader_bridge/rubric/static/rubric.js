@@ -69,7 +69,7 @@
       this.label();
       this.listen();
       cell.classList.add("has-rubric");
-      cell.querySelector(".panel-body").after(this.section);
+      cell.querySelector(".panel-body").after(make("div", {}, this.section)); // the panel stays above the comment
       this.replaceSync(grade, "grade", (model) => ({
         manual_score: model.get("manual_score"),
         extra_credit: model.get("extra_credit"),
