@@ -106,7 +106,7 @@ def test_a_key_leads_to_each_answer_that_nobody_graded(ann: Desk, course: Path) 
 def test_alike_answers_are_graded_once(ann: Desk, course: Path, axe: str, screenshots: Path) -> None:
     page = ann.open("ada")
     expect(ann.rubric).to_contain_text("Same answer elsewhere: 1 equal, 1 nearly equal")
-    give = ann.rubric.get_by_role("button", name="Give these 2 the same points and comment")
+    give = ann.rubric.get_by_role("button", name="Give it the same points and comment")
     expect(give).to_be_disabled()
     expect(ann.rubric.locator("del")).to_have_text(" scalar")
     expect(ann.rubric.locator("ins")).to_have_text(" dot")
@@ -116,9 +116,34 @@ def test_alike_answers_are_graded_once(ann: Desk, course: Path, axe: str, screen
         page.emulate_media(color_scheme=scheme)
         page.locator(".has-rubric").screenshot(path=screenshots / f"class-answers-{scheme}.png")
         assert serious(page, axe, ".rubric") == [] and serious(page, axe, ".rubric-bar") == []
-    ann.rubric.locator("li", has=page.locator("del")).get_by_role("checkbox").uncheck()
-    ann.rubric.get_by_role("button", name="Give it the same points and comment").click()
+    nearly = ann.rubric.locator("li", has=page.locator("del")).get_by_role("checkbox")
+    expect(nearly).not_to_be_checked()  # one word may turn an answer round
+    nearly.check()
+    expect(ann.rubric.get_by_role("button", name="Give these 2 the same points and comment")).to_be_enabled()
+    nearly.uncheck()
+    give.click()
     expect(left(ann)).to_have_text("2 not graded")
     becomes(lambda: kept(course, "bob"), (0.75, VARIANCE, False))
     assert kept(course, "cy") == kept(course, "dan") == (None, None, True)
     expect(ann.rubric).to_contain_text("equal, has 0.75 points")
+    expect(ann.rubric.get_by_role("button", name="Give those with a tick the same points")).to_be_disabled()
+
+
+def test_a_tick_stays_when_the_list_is_drawn_anew(ann: Desk) -> None:
+    page = ann.open("ada")
+    equal, nearly = (ann.rubric.get_by_role("listitem").filter(has_text=kind) for kind in (", equal", "nearly equal"))
+    nearly.get_by_role("checkbox").check()
+    equal.get_by_role("checkbox").uncheck()
+    page.keyboard.press("1")
+    expect(left(ann)).to_have_text("3 not graded")
+    expect(nearly.get_by_role("checkbox")).to_be_checked()
+    expect(equal.get_by_role("checkbox")).not_to_be_checked()
+
+
+def test_the_panel_never_hides_the_comment(ann: Desk) -> None:
+    """In a window lower than the panel, which stays in sight while the page is scrolled."""
+    page = ann.open("ada")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.evaluate("window.scrollBy(0, $('.has-rubric textarea')[0].getBoundingClientRect().top - 200)")
+    panel, comment = ann.rubric.bounding_box(), ann.comment.bounding_box()
+    assert panel and comment and panel["y"] + panel["height"] <= comment["y"]

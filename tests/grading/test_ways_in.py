@@ -13,6 +13,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -497,7 +498,7 @@ def test_bare_notebooks_from_canvas(listed: Course, capsys: pytest.CaptureFixtur
     work = listed.root / "submitted" / "ada" / NAME
     assert (work / "checkpoints" / "self_attention_task.safetensors").read_text() == "weights"
     assert (work / "my.png").read_text() == "picture" and not (work / "timestamp.txt").exists()
-    place = f"Put it at submitted/<student>/{NAME}/{NAME}.ipynb yourself:"
+    place = "Give it to its student with `course take STUDENT FILE`:"
     cannot = "the class list has no student, or several, whom Canvas can mean by"
     assert f"{cannot} leekim. {place}" in told and f"  submissions/leekim_125_460_{NAME}.ipynb" in told
     assert any(line.startswith(f"{cannot} anon_f3xY9. ") for line in told) and len(told) == 7
@@ -538,11 +539,11 @@ def test_a_bare_notebook_that_may_be_another_is_left(listed: Course) -> None:
         }
     )
     told = listed.collect().splitlines()
-    place = f"submitted/<student>/{NAME}/{NAME}.ipynb"
     assert listed.there() == {} and told[1:] == [
         OF_ANOTHER,
         f"  submissions/lovelaceada_123_456_{OTHER}.ipynb",
-        f"nothing says which notebook of núñezjosémaría_124 is {NAME}.ipynb. Put it at {place} yourself:",
+        f"nothing says which notebook of núñezjosémaría_124 is {NAME}.ipynb. Give it to its student with `course take "
+        "STUDENT FILE`:",
         *(f"  submissions/núñezjosémaría_124_{number}.ipynb" for number in ("457_one", "458_two")),
     ]
 
@@ -815,6 +816,35 @@ def test_who_may_be_somebody_of_the_class_list_is_named(listed: Course, capsys: 
             f"submitted/{student} to submitted/{other} before you grade.\n"
         ) in said
     assert said.count("The class list has no") == 2
+
+
+def test_a_name_that_the_class_list_lacks_gives_way_to_the_platforms(
+    listed: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Canvas has Ada's number and José's name; two are called Kim Lee, so that name says nothing."""
+    names = {"lovelaceada_123": "lady", "núñezjosémaría_124": "root", "leekim_125": "kimmy"}
+    zips = {f"{who}_45_{named(name)}.zip": zipped(name, who) for who, name in names.items()}
+    for _ in range(2):
+        listed.download(all=zips)
+        assert listed.collect() == ""
+        assert set(listed.there()) == {f"ada/{NAME}", f"bm9/{NAME}", f"kimmy/{NAME}"}
+        said = capsys.readouterr().out
+        for student, name in (("ada", "lady"), ("bm9", "root")):
+            assert f"{student} handed in as {name}, whom the class list does not have. " in said
+        assert "handed in as kimmy" not in said
+
+
+def test_what_was_taken_is_not_asked_for_again(listed: Course) -> None:
+    """A form's notebook, which the instructor gave to Ada, and its copy."""
+    listed.download(all={"form - Ada.ipynb": "Ada's", "other.ipynb": "whose?"})
+    assert "neither a zip's name nor a manifest" in listed.collect()
+    work = listed.root / "submitted" / "ada" / NAME
+    work.mkdir(parents=True)
+    (work / f"{NAME}.ipynb").write_text("Ada's")
+    there = listed.collect().splitlines()
+    done, ask = "It is the work of ada in submitted/ already", "Give a notebook to its student with `course take"
+    of = {kind: next(file for line, file in pairwise(there) if kind in line) for kind in (done, ask)}
+    assert of == {done: "  all/form - Ada.ipynb", ask: "  all/other.ipynb"}
 
 
 def test_regrade_requests_are_recognised_and_are_no_work(course: Course) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
@@ -21,7 +21,7 @@ from course.grading.intake import attempts
 from course.grading.intake.arrival_time import ARRIVAL, in_utc
 from course.grading.intake.bare_notebooks import bare_work
 from course.grading.intake.needed_files import MANIFEST, unfit
-from course.grading.intake.ownership import HandIn
+from course.grading.intake.ownership import HandIn, read_manifest
 from course.grading.intake.platforms import Sender
 from course.grading.intake.submit import STAMP
 from course.grading.intake.untrusted import everything, parse_notebook, plain_files
@@ -37,7 +37,8 @@ def take(course: Course, student: str, file: Path, topic: Topic | None, came: da
     Args:
         file: a notebook, an archive, or a folder with a notebook.
         topic: its topic, or None for the one whose exercises the notebook has.
-        came: when it was handed in, with a zone; without it, the work counts as on time.
+        came: when it was handed in, with a zone; without it, the time in the manifest that `course submit` packed, and
+            without that, the work counts as on time.
 
     Raises:
         Problem: the student is unknown, or the file is unreadable, of another topic, or unclear.
@@ -48,6 +49,7 @@ def take(course: Course, student: str, file: Path, topic: Topic | None, came: da
         classroom = Classroom(course, topic)
         _demand_known(student, [person.id for person in known_people(classroom.coursedir().db_url)])
         work = _work(student, found, topic, file, Path(place))
+        came = came or _packed_at(found, topic)
         if came:
             (work / ARRIVAL).write_text(came.isoformat(" "), encoding="utf-8")
         return _give(classroom, student, work, in_utc(came.isoformat()) if came else None, file)
@@ -113,6 +115,13 @@ def _work(student: str, found: Sequence[Path], topic: Topic, file: Path, place: 
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(below[path], work / name)
     return work
+
+
+def _packed_at(found: Sequence[Path], topic: Topic) -> datetime | None:
+    """Return when `course submit` packed the work, as its only manifest says, or None."""
+    said = [read_manifest(path) for path in found if path.name == MANIFEST]
+    times = [one.time for one in said if one is not None and one.topic == topic.folder]
+    return datetime.strptime(times[0], STAMP).replace(tzinfo=UTC) if len(times) == 1 else None
 
 
 def _give(classroom: Classroom, student: str, work: Path, came: datetime | None, file: Path) -> list[str]:

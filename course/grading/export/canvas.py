@@ -67,7 +67,7 @@ def _write_new(grades: Grades, to: Path) -> list[str]:
             rows.append([as_text(pupil.sortable_name), _number(pupil), "", pupil.id, "", *cells])
     points = [f"{grades.points[name]:g}" for name in names]
     _write(to, [[*STUDENT, *names], [POSSIBLE, *[""] * (len(STUDENT) - 1), *points], *rows])
-    return [*grades.notes(), *grades.gaps("Canvas")]
+    return [*grades.notes(), *grades.gaps("Canvas", excuses=True)]
 
 
 def _number(pupil: StudentGrades) -> str:

@@ -93,11 +93,21 @@ class Grades:
         """Return whether `course.toml` excuses a student from a topic."""
         return student in self.excused.get(topic, ())
 
-    def gaps(self, platform: str, missing: str = "an empty cell") -> list[str]:
-        """Return a warning for each topic without some students' grades, because an import deletes such grades."""
+    def gaps(self, platform: str, missing: str = "an empty cell", *, excuses: bool = False) -> list[str]:
+        """Return a warning for each topic without some students' grades, because an import deletes such grades.
+
+        Args:
+            missing: what the table has in place of a grade.
+            excuses: whether the table says who is excused, and has no empty cell for them.
+        """
         pupils = [pupil for pupil in self.pupils if pupil.grades]
         without = {
-            topic.folder: [pupil.id for pupil in pupils if topic.folder not in pupil.grades] for topic in self.topics
+            topic: [
+                pupil.id
+                for pupil in pupils
+                if topic not in pupil.grades and not (excuses and self.is_excused(pupil.id, topic))
+            ]
+            for topic in (topic.folder for topic in self.topics)
         }
         return [
             f"{topic}: {some(names)} {'have' if len(names) != 1 else 'has'} no grade, and importing {missing} "

@@ -25,7 +25,7 @@ def topic_lock(root: Path, folder: str) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise Problem(f"{folder} is being graded by another process. Wait until it is done, or stop it") from None
+        raise Problem(f"another command works on {folder}. Wait until it is done, or stop it") from None
     except OSError as error:
         if error.filename is not None:
             raise

@@ -95,7 +95,7 @@ class Canvas:
 
     def __init__(self, place: Place, token: Token, patience: Patience | None = None) -> None:
         self._place, self._token = place, token
-        self._requester = PatientRequester(place, token, patience or Patience(self.name))
+        self._requester = PatientRequester(place, token, patience or Patience(self.name, place.address))
 
     def class_list(self) -> Table:
         """Return the students of the course, in the columns of Canvas's own gradebook export."""

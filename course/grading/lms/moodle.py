@@ -62,7 +62,7 @@ class Moodle:
 
     def __init__(self, place: Place, token: Token, patience: Patience | None = None) -> None:
         self._place = place
-        self._calls = MoodleCalls(place, token, patience or Patience(self.name))
+        self._calls = MoodleCalls(place, token, patience or Patience(self.name, place.address))
         self._about: dict[int, Mapping[str, Any]] = {}
 
     def class_list(self) -> Table:

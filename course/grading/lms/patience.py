@@ -8,6 +8,7 @@ github.com/instructure/canvas-lms). Moodle has no limit of its own, but the serv
 from __future__ import annotations
 
 import email.utils
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ TRIES = 8
 
 LONGEST = 600.0
 """The seconds that a platform may ask to wait. If it asks for more, the command stops and says so."""
+
+TOLD = 3
+"""The number of tries that fail before the command says that it is waiting."""
 
 SLOWEST = 60.0
 """The most seconds between two tries if the platform does not say how long to wait."""
@@ -54,9 +58,13 @@ class Reply(Generic[R]):
 
 @dataclass
 class Patience:
-    """The waits of one command, which a test replaces: `wait` sleeps for seconds, and `now` is a clock."""
+    """The waits of one command, which a test replaces: `wait` sleeps for seconds, and `now` is a clock.
+
+    `address` is that of the platform, for messages.
+    """
 
     name: str
+    address: str
     wait: Callable[[float], None] = field(default_factory=lambda: time.sleep)
     now: Callable[[], float] = field(default_factory=lambda: time.time)
 
@@ -75,19 +83,23 @@ class Patience:
             try:
                 reply = send()
             except cut as error:
-                failed = f"{self.name} cannot be reached ({type(error).__name__})"
+                failed = f"{self.name} cannot be reached at {self.address} ({type(error).__name__})"
+                advice = "Check the address in course.toml, or run the command again later"
                 if not repeatable:
                     raise Unclear(failed) from None
                 delay = min(SLOWEST, 2.0**number)
             else:
+                advice = "Run the command again later"
                 again = self._delay(reply, number, repeatable)
                 if again is None:
                     self._spare(reply.headers)
                     return reply.answer
                 failed, delay = f"{self.name} answered with status {reply.status}", again
+            if number == TOLD - 1:
+                print(f"{failed}. Trying again for some minutes, unless you stop the command", file=sys.stderr)
             if number < TRIES - 1:
                 self.wait(delay)
-        raise Problem(f"{failed} {TRIES} times. Run the command again later") from None
+        raise Problem(f"{failed} {TRIES} times. {advice}") from None
 
     def _delay(self, reply: Reply[R], number: int, repeatable: bool) -> float | None:
         """Return the seconds to wait before the request is sent again, or None if the reply is final."""

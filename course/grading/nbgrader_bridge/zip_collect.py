@@ -84,6 +84,7 @@ class TopicCollector(FileNameCollectorPlugin):
         self._handed_in_files: set[Sender] = set()
         self._handed_in_work: set[Sender] = set()
         self._settled: set[str] = set()
+        self._named_otherwise: dict[str, str] = {}
         self._topics = self.course.known_folders
         self._extracted = Path()
         self.requests = CollectedRequests(Path(), ())
@@ -145,6 +146,7 @@ class TopicCollector(FileNameCollectorPlugin):
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = [*(one for one in found if one not in others), *self._bare(work, found)]
         self._handed_in_work = {one.sender for one in found if one.sender}
+        found = list(map(self._by_the_class_list, found))
         found = list(self._as_an_instructor_decided(self._once_a_group(found), extracted))
         self._of = {extracted / path: (one, file) for one in (*others, *found) for file, path in one.files.items()}
         self.conflicts = find_conflicts(found, self._collected(), self.groups)
@@ -160,6 +162,17 @@ class TopicCollector(FileNameCollectorPlugin):
         self.requests.keep(self.course, self.root, partial(self._owner, [*others, *found]))
         for path, reason in self.requests.left.items():
             self.left.add(reason, path)
+
+    def _by_the_class_list(self, one: HandIn) -> HandIn:
+        """Return a hand-in under a name that the class list lacks as that of the student whom the platform names."""
+        known = {*(person.id for person in self.people), *(group.name for group in self.groups)}
+        if one.sender is None or one.is_split or one.student in known:
+            return one
+        student = find_student(one.sender, self.people, may_be_team=bool(self.groups))
+        if student is None:
+            return one
+        self._named_otherwise[student] = one.student
+        return one.given_to(student)
 
     def _owner(self, hand_ins: Iterable[HandIn], path: PurePosixPath, sender: Sender | None) -> str:
         """Return the student whose file this is: by the zip that it came in, or by its sender; "" if unknown."""
@@ -270,13 +283,15 @@ class TopicCollector(FileNameCollectorPlugin):
     def _nobodys(self, path: Path) -> str:
         """Return why a file that belongs to no hand-in was left out, or "" if nobody needs to know."""
         below = _below(path, self._extracted)
-        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
+        take = "to its student with `course take STUDENT FILE`"
+        there = self._there({f"{self.topic}.ipynb": path}) if path.suffix == ".ipynb" else []
+        known = f"It is the work of {', '.join(there)} in submitted/ already. If it is another's, give it {take}"
         if is_companion(below):
             return ""
         if sender := typed_by(below):
             return "" if sender in self._handed_in_files else TYPED
         if path in self._unmatched:
-            return f"{self._unmatched[path]}. Put it at {place} yourself"
+            return f"{self._unmatched[path]}. {known if there else f'Give it {take}'}"
         if path.suffix.lower() in OTHER_ARCHIVES:
             if path.stem in {one.folder.name for one, _ in self._of.values()}:  # the instructor has unpacked it
                 return ""
@@ -287,7 +302,8 @@ class TopicCollector(FileNameCollectorPlugin):
         if senders := senders_of(below):
             return BESIDE if senders & self._handed_in_work else "no notebook came with it. Ask for the notebook"
         untold = "neither a zip's name nor a manifest says whose it is"
-        return f"{untold}. Put a notebook at {place} yourself, and ask for one in place of anything else"
+        give = f"Give a notebook {take}, and ask for one in place of anything else"
+        return f"{untold}. {known if there else give}"
 
     def _other_topic(self, path: PurePosixPath) -> str | None:
         return other_topic(path, self.topic, self._topics)
@@ -362,6 +378,11 @@ class TopicCollector(FileNameCollectorPlugin):
             yield (
                 f"The class list has no {student}, but {other}. If they are one student, move the work from "
                 f"submitted/{student} to submitted/{other} before you grade."
+            )
+        for student, name in sorted(self._named_otherwise.items()):
+            yield (
+                f"{student} handed in as {printable(name)}, whom the class list does not have. "
+                f"The platform says who sent it, so it counts for {student}."
             )
         for student in sorted(self._passed_over_for):
             yield f"{student}: the attempt that you chose with `course attempts` still counts, until a newer one comes."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,18 @@ def test_a_file_counts_and_what_it_replaces_is_kept(root: Path, kind: str, capsy
     assert (kept.place / f"{NAME}.ipynb").read_bytes() == before and counts.counts
     assert cli.main(["take", "ada", str(file)]) == 0 and "nothing changed" in capsys.readouterr().out
     assert len(attempts_of(root, "ada", NAME, root / "submitted" / "ada" / NAME)) == 2
+
+
+def test_a_zip_of_submit_keeps_its_time(root: Path, tmp_path: Path) -> None:
+    """It was packed for a name that nobody has, and the time in its manifest is the student's clock."""
+    work = root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    cli.main(["submit", str(work), "--student", "kimmy", "--folder", str(tmp_path)])
+    (packed,) = tmp_path.glob("*.zip")
+    with zipfile.ZipFile(packed) as archive:
+        packed_at = json.loads(archive.read("submission.json"))["time"]
+    assert cli.main(["take", "kim", str(packed)]) == 0
+    stamp = (root / "submitted" / "kim" / NAME / "timestamp.txt").read_text("utf-8")
+    assert datetime.fromisoformat(stamp) == datetime.fromisoformat(packed_at)
 
 
 @pytest.mark.parametrize(

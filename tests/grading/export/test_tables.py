@@ -65,8 +65,9 @@ def test_canvas(tmp_path):
 
 def test_canvas_is_told_who_is_excused(tmp_path):
     """Also of somebody who handed in nothing, and in place of a grade."""
-    excusing = replace(CLASS, excused={NAME: {"cy", "dan"}})
-    write_canvas(excusing, tmp_path / "canvas.csv")
+    excusing = replace(CLASS, excused={NAME: {"cy", "dan"}, RNN.folder: {"dan"}})
+    told = write_canvas(excusing, tmp_path / "canvas.csv")
+    assert any(f"{RNN.folder}: b42, eve have no grade" in line for line in told), "an excuse is no empty cell"
     assert [row[3:6] for row in rows(tmp_path / "canvas.csv")[4:6]] == [["cy", "", "EX"], ["dan", "", "EX"]]
     lines = "".join(f"Somebody,{id},{id},A,1\n" for id in ("ada", "cy", "dan"))
     text = f"Student,ID,SIS Login ID,Section,{NAME} (7)\n    Points Possible,,,,20\n{lines}"

@@ -44,7 +44,7 @@ def canvas_site() -> Iterator[CanvasSite]:
 @pytest.fixture
 def canvas(canvas_site: CanvasSite, waits: list[float]) -> Canvas:
     place = Place(canvas_site.address, CANVAS_COURSE)
-    return Canvas(place, Token(TOKEN), Patience("Canvas", waits.append, lambda: 0.0))
+    return Canvas(place, Token(TOKEN), Patience("Canvas", canvas_site.address, waits.append, lambda: 0.0))
 
 
 @pytest.fixture
@@ -62,4 +62,4 @@ def moodle_site() -> Iterator[MoodleSite]:
 @pytest.fixture
 def moodle(moodle_site: MoodleSite, waits: list[float]) -> Moodle:
     place = Place(moodle_site.address, MOODLE_COURSE)
-    return Moodle(place, Token(MOODLE_TOKEN), Patience("Moodle", waits.append, lambda: 0.0))
+    return Moodle(place, Token(MOODLE_TOKEN), Patience("Moodle", moodle_site.address, waits.append, lambda: 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -158,10 +159,15 @@ def test_an_upload_is_tried_again(fault: str, canvas: Canvas, canvas_site: Canva
     assert canvas_site.files[comment["attachments"][0]["id"]][1] == b"<p>Well done.</p>"
 
 
-def test_a_site_that_stays_away_is_said(canvas: Canvas, canvas_site: CanvasSite, waits: list[float]) -> None:
+def test_a_site_that_stays_away_is_said(
+    canvas: Canvas, canvas_site: CanvasSite, waits: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An address with a slip is such a site, so it is named, and the minutes of waiting are announced."""
     canvas_site.fault = lambda number, asked: "cut"
-    with pytest.raises(Problem, match=r"Canvas cannot be reached \(ConnectionError\) 8 times. Run the command again"):
+    failed = f"Canvas cannot be reached at {canvas_site.address} (ConnectionError)"
+    with pytest.raises(Problem, match=re.escape(f"{failed} 8 times. Check the address in course.toml")):
         canvas.class_list()
+    assert capsys.readouterr().err.startswith(f"{failed}. Trying again for some minutes")
     assert waits == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0]
 
 

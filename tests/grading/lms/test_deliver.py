@@ -213,7 +213,9 @@ def test_one_request_in_twenty_fails(there: Class) -> None:
     there.site.fault = lambda number, asked: dice.choice(kinds) if dice.randrange(20) == 0 else None
     platform = there.platform
     if isinstance(platform, Moodle):  # which reads the class once in a run
-        platform = Moodle(Place(there.site.address, MOODLE_COURSE), Token(MOODLE_TOKEN), Patience("Moodle", wait))
+        platform = Moodle(
+            Place(there.site.address, MOODLE_COURSE), Token(MOODLE_TOKEN), Patience("Moodle", there.site.address, wait)
+        )
     parcels = {
         name: parcel(Grade(number % 10 + 0.25), SCALE, {}, None, has_most=True) for name, number in people.items()
     }

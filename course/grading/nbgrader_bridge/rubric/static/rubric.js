@@ -7,7 +7,7 @@
 
 (() => {
   const POLL = 10000; // milliseconds after which the page looks for what others saved
-  const TYPING = "input, textarea, select, [contenteditable]";
+  const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
   const panels = [];
 
   async function ask(method, path, body) {
@@ -52,6 +52,7 @@
   class Panel {
     constructor(state, cell, grade, comment) {
       Object.assign(this, { state, cell, grade, comment, waiting: Promise.resolve(), asking: false, drawn: "" });
+      this.ticks = new Map(); // the grader's own ticks of alike answers, by submission
       this.id = `rubric-${state.question}`;
       this.text = cell.querySelector("textarea.comment");
       this.score = cell.querySelector("input.score");
@@ -68,7 +69,7 @@
       this.label();
       this.listen();
       cell.classList.add("has-rubric");
-      cell.querySelector(".panel-body").after(this.section);
+      cell.querySelector(".panel-body").after(make("div", {}, this.section)); // the panel stays above the comment
       this.replaceSync(grade, "grade", (model) => ({
         manual_score: model.get("manual_score"),
         extra_credit: model.get("extra_credit"),
@@ -354,8 +355,10 @@
       const told = `Same answer elsewhere: ${kinds.filter((one) => !one.startsWith("0")).join(", ")}`;
       const boxes = about.alike.map((one) => {
         const box = make("input", { type: "checkbox", value: one.id });
-        box.checked = one.untouched;
+        // A "not" turns a nearly equal answer round, so only equal ones begin with a tick. What was clicked stays.
+        box.checked = one.untouched && (this.ticks.get(one.id) ?? one.equal);
         box.disabled = !one.untouched;
+        box.addEventListener("change", () => this.ticks.set(one.id, box.checked));
         return box;
       });
       const items = about.alike.map((one, index) => make("li", {}, ...this.alikeItem(one, boxes[index])));
@@ -363,7 +366,8 @@
       const give = button({ class: "btn btn-default btn-sm rubric-give" });
       const label = () => {
         const count = boxes.filter((box) => box.checked).length;
-        give.textContent = `Give ${count === 1 ? "it" : `these ${count}`} the same points and comment`;
+        const whom = count === 1 ? "it" : count ? `these ${count}` : "those with a tick";
+        give.textContent = `Give ${whom} the same points and comment`;
         give.disabled = count === 0 || this.isOpen;
       };
       boxes.forEach((box) => box.addEventListener("change", label));
