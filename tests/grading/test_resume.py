@@ -148,7 +148,7 @@ def test_two_graders_do_not_get_into_each_others_way(undisturbed, tmp_path, monk
     put = Store.put
     monkeypatch.setattr(Store, "put", meanwhile)
     assert plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=2)) == some
-    assert len(refused) == 2 and all("another process" in said for said in refused)
+    assert len(refused) == 2 and all("another command" in said for said in refused)
     monkeypatch.undo()
     assert plain(grade_class(Classroom(course_in(root), TOPIC, SETTINGS), students=students, workers=2)) == some
 

@@ -296,7 +296,7 @@ def test_where_no_worker_can_begin_nothing_of_its_is_left(monkeypatch, tmp_path)
 def test_nbgraders_own_autograding_waits_its_turn(graded, undisturbed):
     lock = FileLock(graded / ".course" / "locks" / f"{TOPIC.folder}.lock")
     with lock:
-        assert "being graded by another process" in save(Classroom(course_in(graded), TOPIC, SETTINGS), "s00")
+        assert "another command works on" in save(Classroom(course_in(graded), TOPIC, SETTINGS), "s00")
     assert grade(graded) == undisturbed[1]
 
 
