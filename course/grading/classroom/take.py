@@ -120,8 +120,8 @@ def _work(student: str, found: Sequence[Path], topic: Topic, file: Path, place: 
 def _packed_at(found: Sequence[Path], topic: Topic) -> datetime | None:
     """Return when `course submit` packed the work, as its only manifest says, or None."""
     said = [read_manifest(path) for path in found if path.name == MANIFEST]
-    times = [one.time for one in said if one is not None and one.topic == topic.folder]
-    return datetime.strptime(times[0], STAMP).replace(tzinfo=UTC) if len(times) == 1 else None
+    times = [attempts.parsed_time(one.time) for one in said if one is not None and one.topic == topic.folder]
+    return times[0].replace(tzinfo=UTC) if len(times) == 1 and times[0] else None
 
 
 def _give(classroom: Classroom, student: str, work: Path, came: datetime | None, file: Path) -> list[str]:

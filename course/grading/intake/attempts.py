@@ -111,7 +111,7 @@ def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Pa
     """
     files = {name: path for name, path in files.items() if name != ARRIVAL}
     place = _keep(root, student, topic, time or f"{_changed(files.values()):{STAMP}}", files)
-    came = _parsed(time)
+    came = parsed_time(time)
     if came and not (place / ARRIVAL).exists():
         _stamp(place, came)
     return place
@@ -201,10 +201,10 @@ def _collected(place: Path) -> dict[str, Path]:
 def _packed(place: Path) -> datetime | None:
     """Return when a kept zip was packed, according to its manifest, or None."""
     about = read_manifest(place / MANIFEST)
-    return _parsed(about.time) if about else None
+    return parsed_time(about.time) if about else None
 
 
-def _parsed(time: str) -> datetime | None:
+def parsed_time(time: str) -> datetime | None:
     """Return a time written as in a zip's name, or None if it is invalid, such as a manifest's year 1."""
     try:
         return datetime.strptime(time, STAMP)

@@ -146,7 +146,7 @@ class TopicCollector(FileNameCollectorPlugin):
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = [*(one for one in found if one not in others), *self._bare(work, found)]
         self._handed_in_work = {one.sender for one in found if one.sender}
-        found = list(map(self._by_the_class_list, found))
+        found = list(self._by_the_class_list(found))
         found = list(self._as_an_instructor_decided(self._once_a_group(found), extracted))
         self._of = {extracted / path: (one, file) for one in (*others, *found) for file, path in one.files.items()}
         self.conflicts = find_conflicts(found, self._collected(), self.groups)
@@ -163,24 +163,27 @@ class TopicCollector(FileNameCollectorPlugin):
         for path, reason in self.requests.left.items():
             self.left.add(reason, path)
 
-    def _by_the_class_list(self, one: HandIn) -> HandIn:
-        """Return a hand-in under a name that the class list lacks as that of the student whom the platform names."""
+    def _by_the_class_list(self, found: Iterable[HandIn]) -> Iterator[HandIn]:
+        """Yield hand-ins, those under a name that the class list lacks as the student's whom the platform names."""
         known = {*(person.id for person in self.people), *(group.name for group in self.groups)}
-        if one.sender is None or one.is_split or one.student in known:
-            return one
-        student = find_student(one.sender, self.people, may_be_team=bool(self.groups))
-        if student is None:
-            return one
-        self._named_otherwise[student] = one.student
-        return one.given_to(student)
+        for one in found:
+            student = None if one.is_split or one.student in known else self._listed(one.sender)
+            if student is None:
+                yield one
+            else:
+                self._named_otherwise[student] = one.student
+                yield one.given_to(student)
+
+    def _listed(self, sender: Sender | None) -> str | None:
+        """Return the student of the class list who is a platform's sender, or None."""
+        return find_student(sender, self.people, may_be_team=bool(self.groups)) if sender else None
 
     def _owner(self, hand_ins: Iterable[HandIn], path: PurePosixPath, sender: Sender | None) -> str:
         """Return the student whose file this is: by the zip that it came in, or by its sender; "" if unknown."""
         packed = [one.student for one in hand_ins if one.time and path.is_relative_to(one.folder)]
         packed += [one.student for one in hand_ins if sender is not None and one.sender == sender]
         known = [student for student, other in self._collected().items() if other == sender]
-        listed = find_student(sender, self.people, may_be_team=bool(self.groups)) if sender else None
-        return next(iter([*packed, *known, *filter(None, [listed])]), "")
+        return next(iter([*packed, *known, *filter(None, [self._listed(sender)])]), "")
 
     def _empty_folders(self, extracted: Path) -> list[Path]:
         """Return the folders named by a student's zip or by a platform that hold no work."""

@@ -83,7 +83,8 @@ def patch(rng):
     yield mode.read("training").counts_with(ONE)
 
 
-def _hooked(model, module, ids, hook):
+def hooked(model, module, ids, hook):
+    """Run the model with a forward hook on a module, and remove the hook."""
     handle = module.register_forward_hook(hook)
     try:
         return model(ids)
@@ -122,7 +123,7 @@ def written_in_place(model, module, ids, value, where):
             output.copy_(new)
         return new
 
-    return _hooked(model, module, ids, replace)
+    return hooked(model, module, ids, replace)
 
 
 @patch.misconception("Does the result change with `value`? What does PyTorch do with what your hook returns?")
@@ -130,14 +131,14 @@ def hook_returns_nothing(model, module, ids, value, where):
     def replace(module, inputs, output):
         output = torch.where(where, value, output)
 
-    return _hooked(model, module, ids, replace)
+    return hooked(model, module, ids, replace)
 
 
 @patch.misconception("Let `where` be False everywhere. Should anything change?")
 def where_inverted(model, module, ids, value, where):
-    return _hooked(model, module, ids, lambda module, inputs, output: torch.where(where, output, value))
+    return hooked(model, module, ids, lambda module, inputs, output: torch.where(where, output, value))
 
 
 @patch.misconception("Let `value` be infinite where `where` is False. What is infinity times zero?")
 def blended_by_multiplication(model, module, ids, value, where):
-    return _hooked(model, module, ids, lambda module, inputs, output: where * value + ~where * output)
+    return hooked(model, module, ids, lambda module, inputs, output: where * value + ~where * output)

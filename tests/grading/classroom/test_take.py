@@ -71,6 +71,15 @@ def test_a_zip_of_submit_keeps_its_time(root: Path, tmp_path: Path) -> None:
     assert datetime.fromisoformat(stamp) == datetime.fromisoformat(packed_at)
 
 
+def test_a_manifest_with_an_impossible_time_is_taken_as_on_time(root: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "kim.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(root / "submitted" / "ada" / NAME / f"{NAME}.ipynb", f"{NAME}.ipynb")
+        archive.writestr("submission.json", json.dumps({"topic": NAME, "student": "kim", "time": "0001-01-02T00:00Z"}))
+    assert cli.main(["take", "kim", str(packed)]) == 0
+    assert not (root / "submitted" / "kim" / NAME / "timestamp.txt").exists()
+
+
 @pytest.mark.parametrize(
     ("student", "content", "words", "says"),
     [

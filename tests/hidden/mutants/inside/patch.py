@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import torch
 
-
-def _hooked(model, module, ids, hook):
-    handle = module.register_forward_hook(hook)
-    try:
-        return model(ids)
-    finally:
-        handle.remove()
+from course.hidden.inside.patch import hooked
 
 
 def indexed_by_the_mask(model, module, ids, value, where):
@@ -19,11 +13,11 @@ def indexed_by_the_mask(model, module, ids, value, where):
         output[where] = value
         return output
 
-    return _hooked(model, module, ids, hook)
+    return hooked(model, module, ids, hook)
 
 
 def hook_without_inputs(model, module, ids, value, where):
-    return _hooked(model, module, ids, lambda module, output: torch.where(where, value, output))
+    return hooked(model, module, ids, lambda module, output: torch.where(where, value, output))
 
 
 def before_the_module(model, module, ids, value, where):
@@ -43,12 +37,12 @@ FIRST_ATTEMPTS = {
 
 def without_gradients(model, module, ids, value, where):
     with torch.no_grad():
-        return _hooked(model, module, ids, lambda module, inputs, output: torch.where(where, value, output))
+        return hooked(model, module, ids, lambda module, inputs, output: torch.where(where, value, output))
 
 
 def evaluated(model, module, ids, value, where):
     model.eval()
-    return _hooked(model, module, ids, lambda module, inputs, output: torch.where(where, value, output))
+    return hooked(model, module, ids, lambda module, inputs, output: torch.where(where, value, output))
 
 
 def first_call_alone(model, module, ids, value, where):
