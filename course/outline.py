@@ -334,7 +334,7 @@ def _zone(name: str) -> ZoneInfo | None:
     """Return the time zone of this name, or None without one, or on a machine that knows none, as Windows."""
     if not name or not (known := available_timezones()):
         return None
-    if name not in known:
+    if name != "UTC" and (name not in known or "/" not in name):  # EST and its like have no summer time
         raise Faulty(f'time_zone is {name!r}, but must be a city\'s, such as time_zone = "Europe/Berlin"')
     return ZoneInfo(name)
 

@@ -68,6 +68,18 @@ def left(desk: Desk) -> Locator:
     return bar(desk).get_by_role("status")
 
 
+def top(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def bottom(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
 def here(desk: Desk, course: Path) -> str:
     """Whose submission the page shows."""
     return next(student for student in STUDENTS if f"/{submission_id(course, student)}/" in desk.page.url)
@@ -80,6 +92,12 @@ def test_a_key_leads_to_each_answer_that_nobody_graded(ann: Desk, course: Path) 
     expect(ann.rubric).not_to_be_in_viewport()
     page.keyboard.press("n")
     expect(ann.rubric.get_by_role("heading", name="Rubric")).to_be_in_viewport()
+    question = page.locator(".cell:has(+ .cell .has-rubric)")
+    assert top(question) >= bottom(page.locator(".navbar")), "the question can be read"
+    page.set_viewport_size({"width": 1280, "height": 500})  # the rubric fills the window
+    page.evaluate("window.scrollBy(0, 130)")
+    assert bottom(ann.rubric) <= top(bar(ann))
+    page.set_viewport_size({"width": 1280, "height": 900})
     seen = {here(ann, course)}
     for number in (3, 2, 1):
         page.keyboard.press("1")

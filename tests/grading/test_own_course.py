@@ -439,6 +439,7 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ),
         ("[late]\nmost_percent = 100.5\n[topics.03_rnn]", "most_percent is 100.5, but late work can lose at most 100"),
         ('time_zone = "Berlin"\n[topics.03_rnn]', "time_zone is 'Berlin', but must be a city's, such as"),
+        ('time_zone = "EST"\n[topics.03_rnn]', "time_zone is 'EST', but must be a city's, such as"),
         ("time_zone = 2\n[topics.03_rnn]", "time_zone is 2, but must be one line of text"),
         ('[late]\ntime_zone = "Europe/Berlin"\n[topics.03_rnn]', "Move the line above the first table"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),

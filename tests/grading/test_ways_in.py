@@ -167,7 +167,9 @@ def test_canvas_late_and_handed_in_twice(course: Course) -> None:
     assert told.splitlines()[2:] == ["  submissions/daedan_125_text.html"]
 
 
-def test_blackboard_with_two_attempts_and_a_topic_for_a_title(course: Course) -> None:
+def test_blackboard_with_two_attempts_and_a_topic_for_a_title(
+    course: Course, capfd: pytest.CaptureFixture[str]
+) -> None:
     """README.md of kwurst/bb-file-cleanup: a text file for each attempt, and the date in digits before the name."""
     title = f"{NAME}-1"
     attempts = {
@@ -185,6 +187,7 @@ def test_blackboard_with_two_attempts_and_a_topic_for_a_title(course: Course) ->
     files = [f"{NAME}.ipynb", "a.safetensors", MANIFEST, "timestamp.txt"]
     assert sorted(path.name for path in kept.rglob("*.*")) == files
     assert course.collect() == "" and course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}, "once"
+    assert "Skipped" not in capfd.readouterr().err, "no warnings about work that was replaced"
 
 
 def test_brightspace_in_folders_and_flat(course: Course) -> None:

@@ -91,13 +91,15 @@
       return box.top < window.innerHeight * 0.8 && box.bottom > window.innerHeight * 0.2;
     }
 
-    // Come to the question, with the focus in no field, so that the number keys take criteria at once.
+    // Come to the answer and the question above it, with the focus in no field, so that digits take criteria at once.
     comeHere() {
       $(":animated").finish();
       formgrader.last_selected = $(this.score);
       if (document.activeElement) document.activeElement.blur();
-      const top = this.cell.getBoundingClientRect().top + window.scrollY;
-      window.scrollTo({ top: top - 90 }); // below formgrader's own bar
+      const question = this.cell.closest(".cell").previousElementSibling;
+      const isShort = question && question.offsetHeight < window.innerHeight / 3;
+      const top = (isShort ? question : this.cell).getBoundingClientRect().top + window.scrollY;
+      window.scrollTo({ top: top - 60 }); // below formgrader's own bar
       markActive();
     }
 
