@@ -94,4 +94,4 @@ def left_out(graded: Iterable[str], known: Mapping[str, str], there: Iterable[st
     if unknown:
         yield f"left out {some(unknown)}, as nothing says who they are on {name}. Run `course roster {platform}`"
     if gone:
-        yield f"left out {some(gone)}, who are not in this class on {name} any more"
+        yield f"left out {some(gone)}: not in this class on {name} any more"
