@@ -577,6 +577,13 @@ def test_a_bare_notebook_gives_way_to_a_zip_and_is_kept(listed: Course) -> None:
     assert list(listed.there("attempts").values()) == ["bare"]
 
 
+def test_the_time_of_a_bare_notebook_is_taken_as_soon_as_it_is_told(listed: Course) -> None:
+    listed.download(submissions={f"lovelaceada_123_456_{NAME}.ipynb": "Ada's"})
+    listed.collect()
+    listed.download(**{named("ada"): {f"{NAME}.ipynb": "Ada's"}})
+    assert listed.collect() == "" and listed.came("ada") == "2027-01-31 23:00:29"
+
+
 EMPTY = "not unpacked, because no work is in it. Ask for it again:"
 
 
@@ -837,6 +844,27 @@ def test_a_name_that_the_class_list_lacks_gives_way_to_the_platforms(
         assert "handed in as kimmy" not in said
 
 
+def test_work_under_a_classmates_name_waits_for_the_instructor(listed: Course) -> None:
+    """Canvas has Ada's number, and she sent a zip that says bm9; the instructor decides, either way."""
+    mine = f"lovelaceada_123_45_{named('bm9')}"
+    for student in ("ada", "bm9"):
+        listed.download(all={f"{mine}.zip": zipped("bm9", "whose?")})
+        told = listed.collect().splitlines()
+        assert told[1].startswith("A zip says bm9, but its sender is ada in the class list. None of these is collected")
+        assert len(told) == 3 and listed.there() == read_senders(listed.root, NAME) == {}
+        shutil.copytree(listed.extracted / "all" / mine, listed.root / "submitted" / student / NAME)
+        assert listed.collect() == "" and listed.there() == {f"{student}/{NAME}": "whose?"}
+        assert set(read_senders(listed.root, NAME)) <= {"ada"}, "Ada's number is never another's"
+        shutil.rmtree(listed.root / "submitted")
+
+
+def test_members_of_a_group_send_each_others_zips(listed: Course) -> None:
+    with_outline(listed, "[groups]\nowls = ['ada', 'bm9']\n")
+    listed.download(all={f"lovelaceada_123_45_{named('bm9')}.zip": zipped("bm9", "ours")})
+    assert listed.collect() == "" and listed.there() == {f"bm9/{NAME}": "ours"}
+    assert read_senders(listed.root, NAME) == {}, "Ada's number is never another's"
+
+
 def test_what_was_taken_is_not_asked_for_again(listed: Course) -> None:
     """A form's notebook, which the instructor gave to Ada, and its copy."""
     listed.download(all={"form - Ada.ipynb": "Ada's", "other.ipynb": "whose?"})
@@ -862,6 +890,7 @@ def test_regrade_requests_are_recognised_and_are_no_work(course: Course) -> None
         "Eve_105_assignsubmission_file_/Regrade (1).txt": ask["eve"],
         "Mallory_106_assignsubmission_file_/notes.txt": ask["cy"],
     }
+    moodle["Ada_101_assignsubmission_file_/regrade-2.txt"] = f"{line_of(NAME, 'softmax', 'Ada')} why"
     course.download(moodle=packed(moodle), canvas=packed({"cy_7_text.html": f"<p>{ask['cy']}</p>"}))
     told = course.collect()
     assert {one.asked.student: one.sender for one in kept_requests(course.root, NAME)} == {

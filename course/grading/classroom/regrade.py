@@ -109,7 +109,7 @@ class Requests:
                 f"{one.asked.exercise} is not graded yet. Add --points and a number from 0 to {beside.most:g}"
             )
         after = beside.points if points is None else points
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = datetime.now(UTC).astimezone(self.course.outline.zone).isoformat(timespec="seconds")
         decision = Decision(because, getpass.getuser(), now, beside.points, after)
         with topic_lock(self.course.root, self.name):
             if points is not None:
@@ -126,11 +126,12 @@ class Requests:
         with log.writing() as connection, Gradebook(self._database) as gradebook:
             marks = Marks.of(gradebook, self.name, self.name, student)
             grade, comment = marks.grades[exercise], marks.comments.get(exercise)
-            grade.manual_score, grade.needs_manual_grade = points, False
+            by_hand = points - (grade.extra_credit or 0.0)
+            grade.manual_score, grade.needs_manual_grade = by_hand, False
             earlier = log.saves(Answer(self.name, student, exercise))
             criteria = earlier[-1].criteria if earlier else ()
             text = comment.manual_comment if comment is not None else None
-            save = Save(grader, points, grade.extra_credit, text, criteria, by_hand=True)
+            save = Save(grader, by_hand, grade.extra_credit, text, criteria, by_hand=True)
             add_save(connection, Answer(self.name, student, exercise), save)
             gradebook.db.commit()
 
@@ -176,7 +177,9 @@ def take_requests(course: Course, topic: Topic, file: Path) -> int:
     if not asked:
         line = f"regrade {topic.folder}, EXERCISE, STUDENT: REASON"
         raise Problem(f"{file} holds no request for {topic.folder}. A request has the line `{line}`")
-    new = keep_requests(course.root, topic.folder, ((one, "") for one in asked), f"{datetime.now(UTC):%Y-%m-%d}")
+    new = keep_requests(
+        course.root, topic.folder, ((one, "") for one in asked), f"{datetime.now(course.outline.zone):%Y-%m-%d}"
+    )
     print(f"{topic.folder}: {counted(len(new), 'new request')}, {len(asked) - len(new)} known before")
     return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -14,13 +13,11 @@ from pathlib import Path
 from unicodedata import normalize
 
 from course.grading.gradebook.students import MOST_TOLD, Changes, Person, some, update_students
-from course.grading.intake.untrusted import printable, refuse_name
+from course.grading.intake.untrusted import WINDOWS, encodings_of, printable, refuse_name
 from course.problem import Problem
 
 Row = dict[str, str]
 Line = tuple[str, ...]
-
-WINDOWS = "Windows-1252"
 
 NO_TABLES = {
     b"PK\x03\x04": "a workbook",
@@ -127,7 +124,7 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
     for beginning, kind in NO_TABLES.items():
         if data.lstrip().startswith(beginning):
             raise Problem(f"{path} is {kind}, not a CSV file. {AS_CSV}, and name that file")
-    for codec, name in _codecs(data):
+    for codec, name in encodings_of(data):
         try:
             text = data.decode(codec)
         except UnicodeDecodeError:
@@ -135,15 +132,6 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
         if not re.search(r"[\x00-\x08\x0e-\x1f]", text):
             return text.lstrip("\ufeff"), name
     raise Problem(f"{path} is not a CSV file, because it is not text. {AS_CSV}, and name that file")
-
-
-def _codecs(data: bytes) -> Sequence[tuple[str, str]]:
-    """Return the possible encodings of a file, by Python's name and ours, the most likely first."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return [("utf-16", "UTF-16")]
-    if b"\0" in data[:2]:  # UTF-16 without a byte order mark: one byte of an ASCII letter is zero
-        return [("utf-16-be" if data.startswith(b"\0") else "utf-16-le", "UTF-16")]
-    return [("utf-8-sig", "UTF-8"), ("cp1252", WINDOWS)]
 
 
 def _without_mark(text: str) -> tuple[str, str]:

@@ -111,7 +111,7 @@ def _work(student: str, found: Sequence[Path], topic: Topic, file: Path, place: 
         raise Problem(f"{hand_in}. Take one of them by its own name")
     work = place / "work"
     for name, path in hand_in.files.items():
-        if name.name != MANIFEST and not unfit(str(name)):
+        if name == PurePosixPath(MANIFEST) or not unfit(str(name)):
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(below[path], work / name)
     return work

@@ -155,11 +155,11 @@ class Feedback:
 
     def outdated(self, students: Sequence[str]) -> list[str]:
         """Return those of `students` who have no page, or a grading or a decided request that is newer than it."""
-        decided = {
-            one.asked.student: datetime.fromisoformat(one.decision.at).timestamp()
-            for one in kept_requests(self.root, self.assignment)
-            if one.decision
-        }
+        decided: dict[str, float] = {}
+        for one in kept_requests(self.root, self.assignment):
+            if one.decision:
+                at = datetime.fromisoformat(one.decision.at).timestamp()
+                decided[one.asked.student] = max(at, decided.get(one.asked.student, 0.0))
         return [
             name
             for name in students

@@ -11,7 +11,8 @@ CELL = "points"
 def save_points(db_url: str, assignment: str, most: float, points: Mapping[str, float]) -> None:
     """Save the students' points for an assignment with at most `most` points, in one transaction.
 
-    Exports of nbgrader have them like any other assignment's. Points that a person gave there by hand stay.
+    Exports of nbgrader have them like any other assignment's. Points that a person gave there by hand stay, and other
+    students lose the points that were saved before.
     """
     from nbgrader.api import Gradebook
 
@@ -24,4 +25,7 @@ def save_points(db_url: str, assignment: str, most: float, points: Mapping[str, 
             gradebook.update_or_create_submission(assignment, student)
             grade = gradebook.find_grade(CELL, assignment, assignment, student)
             grade.auto_score, grade.needs_manual_grade = score, False
+        for student in {work.student.id for work in gradebook.assignment_submissions(assignment)} - {*points}:
+            if gradebook.find_grade(CELL, assignment, assignment, student).manual_score is None:
+                gradebook.remove_submission(assignment, student)
         gradebook.db.commit()

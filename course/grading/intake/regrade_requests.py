@@ -15,6 +15,7 @@ from typing import Any
 
 from course.files import write_atomically
 from course.grading.intake.html_text import text_of_html
+from course.grading.intake.untrusted import encodings_of
 from course.outline import TOPIC_FOLDER
 
 FOLDER = Path(".course", "requests")
@@ -32,7 +33,7 @@ MOST = 50
 UNTOLD = "(no reason given)"
 
 _LINE = re.compile(
-    r"^[ \t>*`-]*regrade[ \t]+(?P<topic>[\w-]+),[ \t]*(?P<exercise>[\w-]+),[ \t]*(?P<student>[^:,\n]+):(?P<reason>.*)",
+    r"^[ >*`-]*regrade +(?P<topic>[\w-]+), *(?P<exercise>[\w-]+), *(?P<student>[^:,\n]+):(?P<reason>.*)",
     re.IGNORECASE,
 )
 _ENDINGS = frozenset((".txt", ".md", ".html"))
@@ -88,20 +89,27 @@ def may_ask(path: PurePosixPath) -> bool:
 def read_requests(path: Path) -> list[Asked]:
     """Return the requests in a file, none if it is large or no text."""
     try:
-        if path.is_symlink() or path.stat().st_size > LARGEST:
-            return []
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        return [] if path.is_symlink() or path.stat().st_size > LARGEST else requests_in(path.name, path.read_bytes())
+    except OSError:
         return []
-    if path.suffix.lower() in (".html", ".htm"):
-        text = text_of_html(text)
-    return list(find_requests(text))
+
+
+def requests_in(name: str, data: bytes) -> list[Asked]:
+    """Return the requests in the bytes of a file with this name, none if it is no text."""
+    for codec, _ in encodings_of(data):
+        try:
+            text = data.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        return list(find_requests(text_of_html(text) if name.lower().endswith((".html", ".htm")) else text))
+    return []
 
 
 def find_requests(text: str) -> Iterator[Asked]:
     """Yield the requests in a text: each begins with its line and goes on to the next one."""
     found: list[tuple[re.Match[str], list[str]]] = []
     for line in text.splitlines():
+        line = re.sub(r"\s", " ", line)  # editors write no-break spaces
         if begins := _LINE.match(line):
             found.append((begins, [begins["reason"]]))
         elif found:

@@ -15,7 +15,7 @@ import shutil
 import stat
 import subprocess
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
@@ -32,6 +32,8 @@ DEEPEST = 20
 
 MOST_PARTS = 5_000_000
 """The most values of a notebook's JSON, each an object in memory; a picture is one value, whatever its size."""
+
+WINDOWS = "Windows-1252"
 
 UNFIT = '<>"&\\*?[]'
 """Characters that a student's name may not hold, because it appears in web pages, globs, and other systems' paths."""
@@ -348,3 +350,12 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # the old file may belong to another user
         path.write_bytes(content)
+
+
+def encodings_of(data: bytes) -> Sequence[tuple[str, str]]:
+    """Return the possible encodings of a text, by Python's name and its common one, the most likely first."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return [("utf-16", "UTF-16")]
+    if b"\0" in data[:2]:  # UTF-16 without a byte order mark: one byte of an ASCII letter is zero
+        return [("utf-16-be" if data.startswith(b"\0") else "utf-16-le", "UTF-16")]
+    return [("utf-8-sig", "UTF-8"), ("cp1252", WINDOWS)]

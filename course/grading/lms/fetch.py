@@ -25,7 +25,7 @@ from course.grading.gradebook.students import some
 from course.grading.intake.bare_notebooks import bare_work, match_bare
 from course.grading.intake.html_text import text_of_html
 from course.grading.intake.ownership import HandIn, Manifest, read_manifest
-from course.grading.intake.regrade_requests import find_requests
+from course.grading.intake.regrade_requests import find_requests, may_ask, requests_in
 from course.grading.intake.submit import MANIFEST, archive_head, archive_name
 from course.grading.intake.untrusted import everything
 from course.grading.lms.connect import PLATFORMS, connect
@@ -69,7 +69,14 @@ class Inbox:
         return names is not None and all((self.folder / name).is_file() for name in names)
 
     def add(self, attempt: Attempt, files: Mapping[str, bytes]) -> None:
-        """Write the files of an attempt, each in one step, and then record them."""
+        """Write the files of an attempt, each in one step, and then record them.
+
+        A file that the sender's last attempt had keeps its name, and so its time. On Moodle all files get a new time
+        when a student adds one, such as a regrade request.
+        """
+        last = next((names for key, names in reversed(self.known.items()) if key.startswith(attempt.whose)), [])
+        there = {path.read_bytes(): name for name in last if (path := self.folder / name).is_file()}
+        files = {there.get(content, name): content for name, content in files.items()}
         for name, content in files.items():
             write_atomically(self.folder / name, content, self.record.parent)
         self.known[attempt.key] = sorted(files)
@@ -124,18 +131,17 @@ def _open(course: Course, platform: str, topic: Topic) -> Inbox:
 def _take(site: Platform, attempt: Attempt, inbox: Inbox, students: Mapping[str, str]) -> None:
     """Bring one attempt into the inbox, or say what it is if it is no work of a student."""
     whose = f"{attempt.sender.label}, attempt {attempt.number}"
-    student = students.get(attempt.user, "")
+    student, asks = students.get(attempt.user, ""), any(find_requests(text_of_html(attempt.typed)))
     if attempt.user and not student:
         inbox.unknown.append(attempt.sender.label)
-    elif any(find_requests(text_of_html(attempt.typed))):
-        if not inbox.has(attempt):
-            name = f"attempt {attempt.number}/{attempt.prefix('0')}regrade.html"
-            inbox.add(attempt, {name: attempt.typed.encode()})
-    elif not attempt.uploads:
+    elif not attempt.uploads and not asks:
         (inbox.typed if attempt.typed else inbox.empty).append(whose)
     elif not inbox.has(attempt):
         with tempfile.TemporaryDirectory(prefix="course-fetch-") as folder:
-            inbox.add(attempt, dict(_packed(site, attempt, student, inbox, Path(folder))))
+            files = dict(_packed(site, attempt, student, inbox, Path(folder)))
+        if asks:
+            files[f"attempt {attempt.number}/{attempt.prefix('0')}regrade.html"] = attempt.typed.encode()
+        inbox.add(attempt, files)
     if attempt.draft:
         inbox.drafts.append(whose)
 
@@ -159,10 +165,11 @@ def _packed(site: Platform, attempt: Attempt, student: str, inbox: Inbox, folder
     if not loose:
         return
     prefix = attempt.prefix(attempt.uploads[0].key)
+    those = [path for path, content in loose.items() if not (may_ask(path) and requests_in(path.name, content))]
     if student:
-        work = bare_work(student, attempt.sender, list(loose), inbox.topic)
+        work = bare_work(student, attempt.sender, those, inbox.topic)
     else:
-        work = match_bare(attempt.sender, list(loose), (), inbox.topic, inbox.groups)
+        work = match_bare(attempt.sender, those, (), inbox.topic, inbox.groups)
     if isinstance(work, HandIn):
         files = {place.as_posix(): loose.pop(path) for place, path in work.files.items()}
         yield f"{prefix}{archive_name(inbox.topic, work.student, attempt.came)}.zip", _zipped(files)

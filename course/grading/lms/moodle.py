@@ -360,7 +360,7 @@ def _attempt(
         version["attemptnumber"] + 1,
         datetime.fromtimestamp(version["timemodified"], UTC),
         files,
-        typed="" if files else "\n".join(filter(None, _texts(version))),
+        typed="\n".join(filter(None, _texts(version))),
         draft=version["status"] == "draft",
         group="" if user else called,
     )

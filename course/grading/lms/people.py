@@ -40,11 +40,14 @@ def take_roster(course: Course, platform: str, id_column: str | None = None) -> 
 def students_by_number(course: Course, platform: str, topic: Topic) -> tuple[dict[str, str], list[str]]:
     """Return the gradebook's students by their numbers on a platform, and notes on those who are left out.
 
-    A student with several numbers, or a number of several students, is left out.
+    The platform's own list counts more than who handed in, because members of a group send each other's work. A student
+    with several numbers, or a number of several students, is left out.
     """
-    senders = read_senders(course.root, topic.folder)
-    pairs = {(one.key, student) for student, one in senders.items() if one.platform == SENDERS[platform]}
-    pairs |= set(_read(course.root, platform).items())
+    known = _read(course.root, platform)
+    pairs = set(known.items())
+    for student, one in read_senders(course.root, topic.folder).items():
+        if one.platform == SENDERS[platform] and one.key not in known and student not in known.values():
+            pairs.add((one.key, student))
     numbers, students = Counter(number for number, _ in pairs), Counter(student for _, student in pairs)
     sure = {number: student for number, student in pairs if numbers[number] == students[student] == 1}
     unsure = sorted({student for _, student in pairs} - set(sure.values()))

@@ -65,7 +65,7 @@ class Attempt:
         prefix: returns what comes before a file's name in the platform's own download, for a file's key.
         number: the attempt's number on the platform.
         came: when it came, in UTC.
-        typed: the text or address that the student typed in place of a file, as HTML, or "".
+        typed: the text or address that the student typed beside files or in place of them, as HTML, or "".
         draft: whether the student has not submitted it for grading.
         group: the name of the group that handed in together, or "".
     """
@@ -84,7 +84,12 @@ class Attempt:
     def key(self) -> str:
         """Return a text that differs between all attempts of an assignment, and between versions of one."""
         files = ",".join(upload.key for upload in self.uploads)
-        return f"{self.sender.platform} {self.sender.key} {self.number} {self.came:%Y%m%dT%H%M%SZ} {files}"
+        return f"{self.whose}{self.number} {self.came:%Y%m%dT%H%M%SZ} {files}"
+
+    @property
+    def whose(self) -> str:
+        """Return how the keys of all attempts of this sender begin."""
+        return f"{self.sender.platform} {self.sender.key} "
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from course.course import Course
@@ -44,9 +45,8 @@ class CollectedRequests:
         for path, asked in self.found.items():
             for one, sender in self._vouched(course, path, asked, owner):
                 wanted.setdefault(one.topic, []).append((one, sender))
-        today = f"{datetime.now(UTC):%Y-%m-%d}"
         for topic, those in wanted.items():
-            if new := keep_requests(root, topic, those, today):
+            if new := keep_requests(root, topic, those, f"{datetime.now(course.outline.zone):%Y-%m-%d}"):
                 whose = ", ".join(f"{one.asked.student} ({one.asked.exercise})" for one in new)
                 self.notes.append(f"New regrade requests: {whose}. Run `course requests {topic}` to see them.")
 
@@ -63,4 +63,4 @@ class CollectedRequests:
             elif known and known.casefold() != one.student.casefold():
                 self.left[path] = OF_ANOTHER
             else:
-                yield one, "" if known or sender is None else sender.label
+                yield replace(one, student=known or one.student), "" if known or sender is None else sender.label

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -19,6 +19,7 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from course.course import Course
 from course.grading.gradebook.students import lookalikes
 from course.grading.intake import attempts
+from course.grading.intake.arrival_time import ARRIVAL
 from course.grading.intake.bare_notebooks import Listed, by_sender, find_student, match_bare, other_topic
 from course.grading.intake.ownership import (
     Conflict,
@@ -149,7 +150,7 @@ class TopicCollector(FileNameCollectorPlugin):
         found = list(self._by_the_class_list(found))
         found = list(self._as_an_instructor_decided(self._once_a_group(found), extracted))
         self._of = {extracted / path: (one, file) for one in (*others, *found) for file, path in one.files.items()}
-        self.conflicts = find_conflicts(found, self._collected(), self.groups)
+        self.conflicts = self._conflicts(found)
         split = [one for conflict in self.conflicts for one in conflict.hand_ins]
         by_student: dict[str, list[HandIn]] = {}
         for one in found:
@@ -173,6 +174,23 @@ class TopicCollector(FileNameCollectorPlugin):
             else:
                 self._named_otherwise[student] = one.student
                 yield one.given_to(student)
+
+    def _conflicts(self, found: Sequence[HandIn]) -> list[Conflict]:
+        """Return the conflicts, those included in which the class list knows the sender as another student."""
+        conflicts = find_conflicts(found, self._collected(), self.groups)
+        told = [one for conflict in conflicts for one in conflict.hand_ins]
+        known = {person.id for person in self.people}
+        for one in found:
+            both = {self._listed(one.sender), one.student}
+            is_anothers = (
+                len(both) > 1 and both <= known and not any(both <= set(group.members) for group in self.groups)
+            )
+            if is_anothers and one not in told and one.student not in self._there(_files(one, self._extracted)):
+                (sent_by,) = both - {one.student}
+                conflicts.append(
+                    Conflict(f"A zip says {one.student}, but its sender is {sent_by} in the class list.", (one,))
+                )
+        return conflicts
 
     def _listed(self, sender: Sender | None) -> str | None:
         """Return the student of the class list who is a platform's sender, or None."""
@@ -230,8 +248,7 @@ class TopicCollector(FileNameCollectorPlugin):
 
     def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
         """Yield the hand-ins; work whose files and manifest already lie in `submitted/` gets the name it has there."""
-        conflicts = find_conflicts(found, self._collected(), self.groups)
-        disputed = [one for conflict in conflicts for one in conflict.hand_ins]
+        disputed = [one for conflict in self._conflicts(found) for one in conflict.hand_ins]
         for one in found:
             is_open = one in disputed or not self.submitted(one.student).is_dir()
             names = self._there(_files(one, extracted)) if is_open and one.manifests else []
@@ -331,6 +348,8 @@ class TopicCollector(FileNameCollectorPlugin):
             there = dict(plain_files(work)) if work.is_dir() else {}
             if _holds(work, files):
                 self.log.info("Nothing new of %s", student)
+                if data["timestamp"] and attempts.arrival(work) is None:  # the platform says now when it came
+                    (work / ARRIVAL).write_text(data["timestamp"].isoformat(" "), encoding="utf-8")
             elif there and attempts.is_passed_over(self.root, student, self.topic, data["timestamp"], files):
                 self._passed_over_for.append(student)
                 continue
@@ -359,7 +378,8 @@ class TopicCollector(FileNameCollectorPlugin):
             senders |= shared.senders
         for path, (one, _) in self._of.items():
             is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
-            if is_there and one.sender is not None and one.sender.lasting:
+            is_theirs = self._listed(one.sender) in (None, one.student)  # a partner in a group may have sent it
+            if is_there and is_theirs and one.sender is not None and one.sender.lasting:
                 senders[one.student] = one.sender
         write_senders(self.root, self.topic, senders)
 

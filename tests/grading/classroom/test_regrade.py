@@ -5,14 +5,17 @@ from __future__ import annotations
 import html
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
+from zoneinfo import ZoneInfo
 
 import pytest
 from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.classroom.write_feedback import Feedback
+from course.grading.intake.regrade_requests import Asked, Decision, decide, keep_requests
 from course.grading.nbgrader_bridge.rubric.grading_log import Answer, GradingLog
 from tests.grading.lesson import NAME
 from tests.grading.rubric_class import QUESTION, RUBRIC, db_url, kept, waiting_class
@@ -99,6 +102,42 @@ def test_a_decision_may_leave_the_points(course: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == f"{NAME}: 0 open requests, 1 decided\n"
     run(course, "--all")
     assert "(the points stay)\n     Nothing about the variance.\n" in capsys.readouterr().out
+
+
+def test_points_are_those_with_extra_credit_as_the_list_shows_them(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Gradebook(db_url(course)) as book:
+        book.find_grade(QUESTION, NAME, NAME, "ada").extra_credit = 0.25
+        book.db.commit()
+    ask(course, "Please.")
+    run(course, "--decide", "1", "--points", "1", "--because", "Yes.")
+    assert "0.75 to 1 points" in capsys.readouterr().out and kept(course, "ada") == (0.75, None, False)
+
+
+def test_a_page_waits_for_the_last_decision_on_any_of_its_requests(course: Path) -> None:
+    feedback = Feedback(course, NAME)
+    asked = [(Asked(NAME, QUESTION, "ada", reason), "") for reason in ("first", "second")]
+    keep_requests(course, NAME, asked, "2027-02-01")
+    run(course, "--decide", "2", "--because", "No.")
+    page_of(course, "ada")
+    later = feedback.page("ada").stat().st_mtime + 5
+    for number, because in ((2, "No."), (1, "Yes.")):
+        at = datetime.fromtimestamp(later - 60 * (number - 1), UTC).isoformat()
+        decide(course, NAME, number, Decision(because, "kim", at, 0.5, 0.5))
+    assert feedback.outdated(["ada"]) == ["ada"]
+
+
+def test_the_days_are_those_of_the_classs_zone(course: Path) -> None:
+    """One of the two zones has another day than UTC at any hour."""
+    for number, zone in enumerate(("Pacific/Kiritimati", "Pacific/Pago_Pago"), 1):
+        (course / "course.toml").write_text(f'time_zone = "{zone}"\n{RUBRIC}', "utf-8")
+        before = datetime.now(ZoneInfo(zone))
+        ask(course, f"Please, {zone}.")
+        run(course, "--decide", str(number), "--because", f"No, {zone}.")
+        days = "|".join(f"{one:%Y-%m-%d}" for one in (before, datetime.now(ZoneInfo(zone))))
+        assert re.search(rf"</b> of ({days}): Please, {zone}", page_of(course, "ada"))
+        assert re.search(rf"Decision</b> of ({days}): .*No, {zone}", page_of(course, "ada"))
 
 
 @pytest.mark.parametrize(

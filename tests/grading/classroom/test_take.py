@@ -69,6 +69,7 @@ def test_a_zip_of_submit_keeps_its_time(root: Path, tmp_path: Path) -> None:
     assert cli.main(["take", "kim", str(packed)]) == 0
     stamp = (root / "submitted" / "kim" / NAME / "timestamp.txt").read_text("utf-8")
     assert datetime.fromisoformat(stamp) == datetime.fromisoformat(packed_at)
+    assert (root / "submitted" / "kim" / NAME / "submission.json").is_file(), "by which collecting knows it again"
 
 
 def test_a_manifest_with_an_impossible_time_is_taken_as_on_time(root: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from course.grading.intake.regrade_requests import (
 )
 
 TOPIC = "06_self_attention"
+NO_BREAK = "\xa0"
 LINE = line_of(TOPIC, "softmax", "ada")
 ASKED = Asked(TOPIC, "softmax", "ada", "I subtract the maximum.")
 DECISION = Decision("You do.", "kim", "2027-02-03T10:00:00+00:00", 0.5, 1.0)
@@ -33,6 +34,7 @@ DECISION = Decision("You do.", "kim", "2027-02-03T10:00:00+00:00", 0.5, 1.0)
         (f"{LINE}\nline one\n\nline two\n{LINE} again", ["line one\n\nline two", "again"]),
         (f"{LINE} a\x1b[31mred\x07", ["a[31mred"]),
         (f"{LINE}   ", [UNTOLD]),
+        (f"\xa0{LINE.replace(' ', NO_BREAK)}{NO_BREAK}why\tnot", ["why not"]),
         (f"{LINE} {'x' * 9000}", ["x" * LONGEST]),
         (f"please {LINE} not at the beginning", []),
         ("regrade ../gradebook, softmax, ada: no topic", []),
@@ -55,6 +57,9 @@ def test_files_are_read_as_platforms_give_them(tmp_path: Path) -> None:
     picture.write_bytes(b"\x89PNG\xff" + LINE.encode())
     assert [one.reason for one in read_requests(page)] == ["a < b\nand c"]
     assert [one.reason for one in read_requests(notepad)] == ["why\nso"]
+    for encoding in ("cp1252", "utf-16"):
+        notepad.write_bytes(f"Björn\n{LINE} größer".encode(encoding))
+        assert [one.reason for one in read_requests(notepad)] == ["größer"]
     assert read_requests(picture) == read_requests(tmp_path / "none.txt") == []
 
 

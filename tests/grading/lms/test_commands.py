@@ -19,7 +19,7 @@ from course.grading.execution import own_questions
 from course.grading.execution.question_sandbox import Unfinished
 from course.grading.intake.attempts import attempts_of
 from course.grading.intake.ownership import read_senders
-from course.grading.intake.regrade_requests import Asked, Decision, decide, keep_requests
+from course.grading.intake.regrade_requests import Asked, Decision, decide, keep_requests, kept_requests
 from course.grading.intake.submit import MANIFEST, archive_name
 from course.grading.lms.secret import variable
 from course.questions.executing import Runner
@@ -147,6 +147,44 @@ def test_a_teams_work_goes_to_the_group_of_its_name(
     assert notebook(root, "cy") == second
     attempts = attempts_of(root, "cy", NAME, root / "submitted" / "cy" / NAME)
     assert [one.came for one in attempts] == [EARLY.replace(tzinfo=None), LATE.replace(tzinfo=None)]
+
+
+@pytest.mark.parametrize("platform", ["canvas"], indirect=True)
+def test_a_member_of_a_group_who_sent_anothers_zip_stays_who_they_are(
+    root: Path, canvas_site: CanvasSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outline = root / "course.toml"
+    outline.write_text(f"{outline.read_text('utf-8')}[groups]\nowls = ['cy', 'dan']\n", "utf-8")
+    said(capsys, "roster", "canvas")
+    newer = notebook(root, "ada")
+    canvas_site.hand_in(11, 103, EARLY, submitted(root, "dan"))
+    shutil.rmtree(root / "submitted")
+    said(capsys, "fetch", "canvas", "6")
+    canvas_site.hand_in(11, 103, LATE, (f"{NAME}.ipynb", newer))
+    assert "2 attempts on Canvas, of which 1 are new here" in said(capsys, "fetch", "canvas", "6")
+    assert notebook(root, "cy") == newer
+
+
+@pytest.mark.parametrize("platform", ["moodle"], indirect=True)
+def test_a_request_on_moodle_leaves_the_work_and_its_time(
+    root: Path, moodle_site: MoodleSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Moodle has one submission that a student edits: Ada adds a file, then a text, to what she handed in."""
+    said(capsys, "roster", "moodle")
+    work = (f"{NAME}.ipynb", notebook(root, "ada"))
+    shutil.rmtree(root / "submitted")
+    moodle_site.hand_in(11, 101, EARLY, work)
+    said(capsys, "fetch", "moodle", "6")
+    line = f"regrade {NAME}, softmax, ada:"
+    moodle_site.hand_in(11, 101, LATE, work, ("regrade-06.txt", f"{line} a file".encode()), new=False)
+    said(capsys, "fetch", "moodle", "6")
+    moodle_site.hand_in(11, 101, LATE + timedelta(hours=1), work, new=False)
+    text = {"name": "onlinetext", "text": f"<p>{line} a text</p>", "format": 1}
+    moodle_site.works[11, 101, 0][-1]["plugins"].append({"type": "onlinetext", "name": "x", "editorfields": [text]})
+    said(capsys, "fetch", "moodle", "6")
+    assert [one.asked.reason for one in kept_requests(root, NAME)] == ["a file", "a text"]
+    (one,) = attempts_of(root, "ada", NAME, root / "submitted" / "ada" / NAME)
+    assert one.came == EARLY.replace(tzinfo=None)
 
 
 def test_what_is_no_work_is_named(

@@ -109,13 +109,14 @@ def test_a_course_without_a_place_is_told_what_to_write() -> None:
 
 
 def test_numbers_say_who_is_who(tmp_path: Path) -> None:
-    """Those of the class list and of the work, unless they contradict each other. Participants are no users."""
+    """Those of the class list count more than those of the work. Participants are no users."""
     course = Course(tmp_path)
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "moodle.json").write_text('{"1": "ada", "2": "bea", "3": "cy"}')
     senders = {"ada": (BY_USER, "1"), "dan": (BY_USER, "4"), "root": (BY_USER, "3"), "eve": ("Moodle", "2")}
+    senders |= {"cy": (BY_USER, "2"), "fay": (BY_USER, "6"), "guy": (BY_USER, "6")}
     write_senders(tmp_path, NAME, {name: Sender(of, key, name) for name, (of, key) in senders.items()})
     known, notes = students_by_number(course, "moodle", TOPIC)
-    assert known == {"1": "ada", "2": "bea", "4": "dan"}
-    assert len(notes) == 1 and notes[0].startswith("cy, root: ")
+    assert known == {"1": "ada", "2": "bea", "3": "cy", "4": "dan"}
+    assert len(notes) == 1 and notes[0].startswith("fay, guy: ")
     assert students_by_number(course, "canvas", TOPIC) == ({}, [])

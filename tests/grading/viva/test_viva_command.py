@@ -99,6 +99,8 @@ def test_sheets_stay_and_another_seed_asks_something_else(asked, tmp_path):
 
 def test_marks_points_and_report(asked, tmp_path, capsys):
     root = shutil.copytree(asked, tmp_path / "course")
+    assert run(root, "viva", "06", "--answers", str(answered(root, ada="rrrr", eve="rw-w"))) == 0  # the wrong line
+    capsys.readouterr()
     assert run(root, "viva", "06", "--answers", str(answered(root, ada="rrrr", dan="rw-w"))) == 0
     said = capsys.readouterr().out
     assert "2 sheets marked, in viva/06/results.csv" in said and "right of 4: 4 by 1 student, 1 by 1 student" in said
