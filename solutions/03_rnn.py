@@ -69,7 +69,7 @@ accuracy = [[best_window_accuracy(n, length) for n in sizes] for length in (16, 
 show.rnn.windows((16, 48), sizes, accuracy)
 
 # %% [markdown]
-# With up to three tokens the model does no better than a coin. After that each further token helps less, and each multiplies the size of the table by ten. A table for $n = 8$ has $10^8$ entries.
+# With up to three tokens the model does no better than a coin, and with four it is right about three times in four. Longer windows help less and less, and each further token multiplies the size of the table by ten. A table for $n = 8$ has $10^8$ entries.
 #
 # Yet *you* can solve the puzzle with a pencil. You read from left to right and keep a short note of what is still open. The network needs such a note too, and its hidden state is the place for it.
 #
@@ -357,6 +357,8 @@ show.rnn.clipping(runs, 1.0)
 #
 # The constructor is given. Its layers hold the weights of the two formulas. `from_input` is $W_x$ with the bias $b$, `from_state` is $W_h$, and `to_classes` is $W_y$ with the bias $b_y$. The judge puts
 # numbers of its own into them, so keep their names.
+#
+# `fit` trains on a GPU where there is one. So make each new tensor where its inputs are, for example with `torch.zeros(2, 3, device=ids.device)`. The same holds in all later topics.
 #
 # Return logits from the hidden state at each sequence's **last real token**. Do not use `nn.RNN`, `nn.LSTM`, `nn.GRU` or their cells.
 

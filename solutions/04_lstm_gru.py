@@ -123,7 +123,7 @@ show.lstm_gru.lstm_step()
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{do I still need what I kept?} \\
-# g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) && \text{what new does } x_t \text{ bring,} \\
+# g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) && \text{what does } x_t \text{ bring that is new,} \\
 # i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) && \text{and how much of it goes in?} \\
 # o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) && \text{how much of it do I show?} \\
 # c_t &= f_t \odot c_{t-1} + i_t \odot g_t && \text{the cell state} \\
@@ -132,7 +132,7 @@ show.lstm_gru.lstm_step()
 #
 # The gates are called the **forget gate** $f$, the **input gate** $i$ and the **output gate** $o$. The lectures also write $\tilde c_t$ for the candidate $g_t$. Gers, Schmidhuber and Cummins added the forget gate three years later.
 #
-# The code stacks the four matrices $W_i, W_f, W_g, W_o$ into one, and so the matrices $U$ and the biases. Then a step needs one product with $x$ and one with $h$. $W$ is $(4H, D)$, $U$ is $(4H, H)$ and $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here. ONNX stores i, o, f, g. Weights loaded in the wrong order raise no error, because every shape fits.
+# The code stacks the four matrices $W_i, W_f, W_g, W_o$ into one, and so the matrices $U$ and the biases. Then a step needs one product with $x$ and one with $h$. $W$ is $(4H, D)$, $U$ is $(4H, H)$ and $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here. ONNX, a file format for networks, stores i, o, f, g. Weights loaded in the wrong order raise no error, because every shape fits.
 #
 # ### Exercise: `lstm_cell` (about 20 minutes)
 #
@@ -143,7 +143,7 @@ show.lstm_gru.lstm_step()
 def lstm_cell(
     x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The next (h, c), each (B, H), from the input x (B, D), the output h and the cell state c.
+    """The next (h, c), each (B, H), from the input x (B, D), the hidden state h and the cell state c.
 
     W (4H, D), U (4H, H) and b (4H,) hold the gates one below the other: i, f, g, o.
     """
@@ -192,7 +192,7 @@ show.lstm_gru.write_the_tape(lstm_cell)
 # | $z$ keeps: $h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t$ | **this notebook**, Cho et al. 2014, ONNX's default | PyTorch, cuDNN, Keras's default |
 # | $z$ writes: $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$ | Chung et al. 2014 | rare |
 #
-# The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. If you reset first, $r \odot h$ is $(0.5, 2)$, and $U_n$ turns it into $(2.5, 2)$. If you multiply first, $U_n h$ is $(3, 2)$, and the reset turns it into $(1.5, 2)$.
+# (cuDNN is NVIDIA's library, and Keras is another framework.) The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. If you reset first, $r \odot h$ is $(0.5, 2)$, and $U_n$ turns it into $(2.5, 2)$. If you multiply first, $U_n h$ is $(3, 2)$, and the reset turns it into $(1.5, 2)$.
 #
 # Your lectures disagree about the second point, too. In this notebook, the equations above hold. `check` recognises each of the two differences, and also both together.
 #
@@ -464,7 +464,7 @@ check("GatedClassifier", GatedClassifier)
 #
 # The last sequences are twice as long as any it has met. The bar looks modest, but Elman's network reaches 55 % there (the average of ten runs at a constant learning rate). `check` in this notebook passes at 65 % on the lengths of training, so passing it does not mean full marks yet.
 #
-# With gates, a constant learning rate of 0.01 nearly always clears these bars. A rate that **falls towards the end** clears them safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lowers the rate in a straight line to a tenth, if you call its `.step()` once a batch.
+# With gates, a constant learning rate of 0.01 nearly always clears these bars. A rate that **falls towards the end** clears them safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=len(batches))` lowers the rate in a straight line to a tenth, if you call its `.step()` once a batch. `len(batches)` is the number of batches.
 
 
 # %% solution="lstm_gru_task"
@@ -479,8 +479,7 @@ def train(model: nn.Module, batches) -> None:
     """Trains the model; each batch is ids (B, T), lengths (B,), labels (B,)."""
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    steps = 782 if device().type == "cpu" else 4688
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=steps)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=len(batches))
     for ids, lengths, labels in batches:
         loss = F.cross_entropy(model(ids, lengths), labels)
         optimizer.zero_grad()

@@ -643,6 +643,9 @@ class Dictation:
         for n in torch.randint(1, 13, (600,), generator=draw).tolist():
             yield numbers(64, n, draw)
 
+    def __len__(self):
+        return 600
+
     def log(self, loss):
         """Take the loss, and draw no curve."""
 

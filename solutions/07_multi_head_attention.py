@@ -357,7 +357,7 @@ class RelationsModel(nn.Module):
 def train(model, batches):
     """Trains on `for names, numbers, friends, rivals, answers in batches`, and logs each loss.
 
-    The model gives logits (B, S, Q, 10) for answers (B, S, Q).
+    The model gives logits (B, S, Q, 10) for answers (B, S, Q) to Q questions.
     """
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
@@ -521,6 +521,9 @@ class WithThird:
     def __iter__(self):
         for *playground, answers in self.batches:
             yield *playground, three(playground[0], playground[2], answers)
+
+    def __len__(self):
+        return len(self.batches)
 
 
 def train_on_three(model, batches):

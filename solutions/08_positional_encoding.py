@@ -198,7 +198,7 @@ show.positional_encoding.four_products(widths, sizes)
 #
 # ## One step on is one rotation
 #
-# The lecture asks for a matrix $M$ with $P(t + t') = M^{t'} P(t)$. In words, **one** matrix takes *every* position to the next, and its power $M^k$ moves on by $k$ positions. Clocks have such a matrix. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**.
+# The lecture writes $P(t)$ for our $p_t$, and asks for a matrix $M$ with $P(t + t') = M^{t'} P(t)$. In words, **one** matrix takes *every* position to the next, and its power $M^k$ moves on by $k$ positions. Clocks have such a matrix. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**.
 #
 # Take a hand that makes a quarter turn at each step. Its sine and cosine are $(0, 1)$ at first, then $(1, 0)$, $(0, -1)$, $(-1, 0)$, and again $(0, 1)$. One matrix makes all of these steps, of which here are two:
 #
@@ -210,7 +210,7 @@ show.positional_encoding.four_products(widths, sizes)
 #
 # ### Exercise: `shift_matrix`, the matrix that moves on (about 15 minutes)
 #
-# Find the four numbers. They may depend on $k$ and $w_i$, but not on $t$. Put one such block for each pair along the diagonal of $M_k$, and zeros elsewhere. A negative offset moves back.
+# Find the four numbers. They may depend on $k$ and $w_i$, but not on $t$. Put one such block for each pair along the diagonal of a matrix $M_k$, which is the power $M^k$, and zeros elsewhere. A negative offset moves back.
 
 
 # %% solution="shift_matrix"
@@ -333,7 +333,7 @@ show.positional_encoding.properties(found)
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+# BERT and GPT-2, two well-known Transformers of 2018 and 2019, use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
 # A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. The picture above shows this price, in the row of the table of 40 positions.
 #
@@ -394,7 +394,7 @@ check("LearnedPositions", LearnedPositions)
 #
 # ### Exercise: `rope` (about 30 minutes)
 #
-# Rotate queries or keys of all heads at once, `(B, h, T, d)`. Columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
+# Rotate queries or keys of all heads at once, `(B, h, T, d)`. Columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`, on its device. An odd width raises `ValueError`.
 
 
 # %% solution="rope"

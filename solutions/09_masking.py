@@ -79,7 +79,7 @@ print(f"moved by up to {largest_change():.3f}")
 
 # %% solution="padding_mask"
 def padding_mask(lengths: torch.Tensor, max_len: int) -> torch.Tensor:
-    """Say which of max_len positions hold a word: LongTensor (B,) -> bool (B, T).
+    """Say which of max_len positions hold a word: LongTensor (B,) -> bool (B, max_len).
 
     Raises ValueError when a sentence is longer than max_len.
     """

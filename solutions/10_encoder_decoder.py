@@ -161,7 +161,7 @@ check("feed_forward", feed_forward)
 #
 # The constructor is given. It makes these parts:
 #
-# - `self.self_attention(x_q, x_kv, mask)` is multi-head attention, which returns output and weights (zeros for a sentence of padding alone).
+# - `self.self_attention(x_q, x_kv, mask)` is multi-head attention, which returns output and weights. In a sentence of padding alone all weights are zero.
 # - `up` and `down` are the two linear maps of your `feed_forward`.
 # - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre".
 # - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the others, so that no layer relies on a single number. In `eval()` it does nothing.
@@ -641,7 +641,7 @@ record = fit("encoder_decoder_task", build_model, train)
 check("encoder_decoder_task", record.model)
 
 # %% [markdown]
-# The curve flattens somewhat below 1 and not near 0. That is the price of smoothing. In the table above, too, the lowest loss was 0.88. Now let the model translate sentences that it has not seen in training.
+# The curve flattens somewhat below 1 and not near 0. That is the price of smoothing. When you printed the loss of one token with $\varepsilon = 0.1$, the lowest was 0.88, too. Now let the model translate sentences that it has not seen in training.
 
 # %%
 model = record.model

@@ -317,7 +317,7 @@ for p in (1, 4, 16, 32):
 # |---|--:|
 # | held-out scans, each at a random place, that are read correctly | 90 % |
 #
-# Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. It may fall in a straight line, as with `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`. Call its `.step()` once a batch.
+# Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. It may fall in a straight line, as with `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=len(batches))`. Call its `.step()` once a batch.
 
 
 # %% solution="vit_patches_task"
@@ -330,8 +330,7 @@ def train(model, batches):
     """Trains on `for images, labels in batches`, and logs each loss."""
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
-    steps = 2000 if device().type == "cpu" else 8000
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=len(batches))
     for images, labels in batches:
         loss = F.cross_entropy(model(images), labels)
         optimizer.zero_grad()
@@ -636,7 +635,7 @@ rubric("vit_patches_question")
 # - **Read.** A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021). Its figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
 #
 # <!-- needs: 12_lora -->
-# - **Next.** The leaves of the question need a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
+# - **Next.** For the photographs of leaves in the written question you need a large pretrained model, and your computer may have no room to train all of its weights. Topic 12 trains hardly any.
 #
 # <!-- needs: 18_assistant -->
 # - **Pictures among words.** Topic 18 puts patch vectors into a chat, and a language model says which digit they show.

@@ -422,8 +422,7 @@ def train(model, batches, factor=1.0):
     ### BEGIN SOLUTION
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(learning, lr=1e-2 * factor)
-    steps = 600 if device().type == "cpu" else 2400
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=len(batches))
     for images, classes in batches:
         loss = F.cross_entropy(model(images), classes)
         optimizer.zero_grad()
@@ -638,7 +637,7 @@ rubric("lora_question")
 # | `best_rank_r` | truncated SVD | `torch.svd_lowrank` |
 #
 # <!-- needs: 13_tokens -->
-# Here the first volume of this book ends. It began with a table of counts, and by now you have built every part of a Transformer and adapted a trained one. The second volume begins with topic 13, and builds language models of today from these parts.
+# Here the first volume of this course ends. It began with a table of counts, and by now you have built every part of a Transformer and adapted a trained one. The second volume begins with topic 13, and builds language models of today from these parts.
 #
 # ## Going further
 #
@@ -647,7 +646,7 @@ rubric("lora_question")
 # - **Ranks and rates.** With $\alpha$ fixed, does one learning rate serve all ranks? Train ranks 1 and 16 with 3e-3, 1e-2 and 3e-2 each. And what happens when $\alpha$ grows with $r$, as $\alpha = 4 r$?
 # - **Few examples.** Learn from 100 negatives instead of 1,400. Does LoRA still do worse than training everything?
 # - **Four bits.** Keep the frozen weights in four bits and train LoRA on top. This is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and it lets you fine-tune large models on one graphics card.
-# - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks our questions about rank of a language model in section 7. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
+# - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks in section 7, for a language model, what we asked about rank. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
 #
 # <!-- needs: 13_tokens -->
 # - **Next.** So far a word was a row of a table. Topic 13 cuts words into pieces, so that no text is unknown.
