@@ -143,7 +143,7 @@ show.lstm_gru.lstm_step()
 def lstm_cell(
     x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The next (h, c), each (B, H), from the input x (B, D), the hidden state h and the cell state c.
+    """The next (h, c), each (B, H), from the input x (B, D), hidden state h and cell state c.
 
     W (4H, D), U (4H, H) and b (4H,) hold the gates one below the other: i, f, g, o.
     """
