@@ -199,14 +199,15 @@ def new(arguments: argparse.Namespace) -> int:
 def start(arguments: argparse.Namespace) -> int:
     """Copy the notebooks into a folder of your own, and open their map in JupyterLab."""
     from course.grading.course_files.catalogue import counted
-    from course.grading.machine.start import copy_notebooks, open_map
+    from course.grading.machine.start import copy_notebooks, open_map, usual_folder
 
-    copied, kept = copy_notebooks(arguments.course, arguments.folder)
+    folder = arguments.folder or usual_folder(arguments.course)
+    copied, kept = copy_notebooks(arguments.course, folder)
     stays = f", and {counted(kept, 'notebook')} that you had" if kept else ""
-    print(f"{counted(copied, 'new notebook')}{stays} in {arguments.folder.resolve()}", flush=True)
+    print(f"{counted(copied, 'new notebook')}{stays} in {folder.resolve()}", flush=True)
     if arguments.copy_only:
         return 0
-    return open_map(arguments.folder, ["--no-browser"] if arguments.no_browser else [])
+    return open_map(folder, ["--no-browser"] if arguments.no_browser else [])
 
 
 def progress(arguments: argparse.Namespace) -> int:
@@ -282,7 +283,7 @@ def release(arguments: argparse.Namespace) -> int:
 def grade(arguments: argparse.Namespace) -> int:
     """Grade a class's submissions of topics into the gradebook, or a notebook for yourself."""
     from course.grading.classroom.grade_command import grade_stale, grade_topic
-    from course.grading.self_study.grade_one import grade_one
+    from course.grading.self_study.grade_one import demand_class, grade_one
 
     if arguments.log:
         _log_into(arguments.log)
@@ -302,6 +303,7 @@ def grade(arguments: argparse.Namespace) -> int:
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
     settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
     topics = _topics(arguments, arguments.what)
+    demand_class(arguments.course, topics)
     options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check", "feedback")}
     graded = {"students": arguments.student, "settings": settings, **options}
     if arguments.stale:
@@ -671,8 +673,9 @@ def _starting(command: argparse.ArgumentParser) -> None:
 
 
 def _starting_alone(command: argparse.ArgumentParser) -> None:
-    where = "folder for the notebooks (default: sequence-models; created if missing, and nothing in it is replaced)"
-    command.add_argument("folder", type=Path, nargs="?", default=Path("sequence-models"), metavar="DIR", help=where)
+    which = "this one or the one above if it has the notebooks, or else sequence-models"
+    where = f"folder for the notebooks (default: {which}; created if missing, and nothing in it is replaced)"
+    command.add_argument("folder", type=Path, nargs="?", metavar="DIR", help=where)
     command.add_argument("--no-browser", action="store_true", help="print JupyterLab's address and open no browser")
     command.add_argument("--copy-only", action="store_true", help="copy the notebooks, and do not open JupyterLab")
 

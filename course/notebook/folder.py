@@ -55,9 +55,13 @@ def read_grades(folder: Path) -> dict[str, dict[str, Any]]:
     return _tables(folder / _GRADES)
 
 
-def keep_grade(folder: Path, topic: str, **facts: Any) -> None:
-    """Store the grade from `course grade` for a topic's notebook in `folder`, with the time, over an earlier grade."""
-    _write(folder / _GRADES, {**read_grades(folder), topic: {**facts, "at": now()}})
+def keep_grade(folder: Path, topic: str, **facts: Any) -> bool:
+    """Store the grade from `course grade` for a topic's notebook in `folder`, with the time, over an earlier grade.
+
+    Returns:
+        Whether it could be stored.
+    """
+    return _write(folder / _GRADES, {**read_grades(folder), topic: {**facts, "at": now()}})
 
 
 def read_questions(folder: Path = Path()) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ import hashlib
 import linecache
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -47,6 +48,7 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
         content = thing.detach().cpu().flatten().view(torch.uint8).numpy().tobytes()
         yield f"{thing.dtype} {tuple(thing.shape)} {hashlib.sha256(content).hexdigest()}"
     elif isinstance(thing, ModuleType):
+        _demand_foreign(thing.__name__)
         yield thing.__name__
     elif isinstance(thing, torch.device | torch.no_grad | torch.enable_grad | torch.inference_mode):
         yield type(thing).__name__  # devices, and the objects of decorators like `@torch.no_grad()`
@@ -65,11 +67,19 @@ def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, property):
         yield from _parts((thing.fget, thing.fset), seen)
     elif isinstance(thing, type | FunctionType | BuiltinFunctionType):
+        _demand_foreign(thing.__module__)
         yield f"{thing.__module__}.{thing.__qualname__}"
         if thing.__module__ == "__main__" and id(thing) not in seen:
             seen.add(id(thing))
             yield from _written(thing, seen)
     else:
+        raise _Untold
+
+
+def _demand_foreign(module: str | None) -> None:
+    """Raise `_Untold` for a module beside the notebook, whose text may change, or be newer than what runs."""
+    name = (module or "").partition(".")[0]
+    if name and (Path(f"{name}.py").is_file() or Path(name, "__init__.py").is_file()):
         raise _Untold
 
 

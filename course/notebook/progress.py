@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,10 @@ def _own_topic(course: Course, known: dict[str, Any]) -> Topic | None:
     beside = [topic for topic in course.topics if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
     if len(beside) == 1:
         return beside[0]
-    by_checks = [(sum(item.name in known for item in topic.items), topic) for topic in course.topics]
-    most = max(by_checks, key=lambda pair: pair[0])
-    return most[1] if most[0] else None
+    used = vars(sys.modules["__main__"])  # the folder may have notes of several notebooks, as on a mounted Drive
+    by_use = [[sum(item.name in names for item in topic.items) for names in (used, known)] for topic in course.topics]
+    most = max(by_use)
+    return course.topics[by_use.index(most)] if any(most) else None
 
 
 def _grade(topic: Topic, folder: Path) -> list[str]:

@@ -307,7 +307,7 @@ def budget_of(name: str) -> Budget:
 
 
 def _checkpoint(name: str, variant: str) -> Path:
-    if variant and Path(variant).name != variant:
+    if not isinstance(variant, str) or (variant and Path(variant).name != variant):
         raise hide_traceback(
             ValueError(f"a variant is a part of a file's name, such as 'one_head', but {variant!r} cannot be one")
         )

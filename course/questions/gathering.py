@@ -9,6 +9,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -105,7 +106,10 @@ def _written(name: str, value: Any) -> Iterator[str]:
         yield f"import {value.__name__} as {name}"
     elif isinstance(value, torch.Tensor):
         if value.numel() <= 1000 and value.layout == torch.strided:
-            yield f"{name} = torch.tensor({value.tolist()}, dtype={value.dtype})".replace("inf", "float('inf')")
+            entries = re.sub("inf|nan", r"float('\g<0>')", str(value.tolist()))
+            yield f"{name} = torch.tensor({entries}, dtype={value.dtype})"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{name} = float('{value}')"
     elif isinstance(value, torch.dtype):
         yield f"{name} = {value}"
     elif isinstance(value, torch.device):

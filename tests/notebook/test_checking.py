@@ -51,6 +51,16 @@ def test_progress_is_kept_beside_the_notebook(here, capsys):
     assert "Recurrent networks" in out and "✓ rnn_cell" in out and "○ bptt" in out
 
 
+def test_progress_is_of_the_notebook_where_several_share_a_folder(monkeypatch, capsys):
+    """As on a mounted Drive: the notes are of topic 3, and this kernel has topic 6's functions."""
+    course.check("rnn_cell", cell)
+    for name in ("softmax", "scaled_dot_product_attention"):
+        monkeypatch.setattr(sys.modules["__main__"], name, cell, raising=False)
+    capsys.readouterr()
+    course.progress()
+    assert "Self-attention" in capsys.readouterr().out
+
+
 def test_progress_says_nothing_while_a_notebook_is_graded(monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     course.progress()

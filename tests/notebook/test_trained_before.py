@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,20 @@ def test_whatever_may_change_the_result_changes_the_digest(change: tuple[str, st
 def test_what_cannot_be_told_has_no_digest() -> None:
     assert made_of(CODE.replace("RATE)", "RATE + hash(seen))").replace(", seen=None", "")) == ""
     assert made_of(CODE.replace("0.1,", "nn.Linear(1, 1),")) == ""
+
+
+@pytest.mark.parametrize("use", ["from mine import change", "import mine; change = lambda x: mine.change(x)"])
+def test_what_a_file_beside_the_notebook_defines_cannot_be_told(
+    use: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have changed, or be newer than what the kernel has loaded."""
+    (tmp_path / "mine.py").write_text("def change(loss):\n    return loss\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code = CODE.replace("return loss * times", "return change(loss) * times")
+    assert made_of(f"from math import floor as change\n{code}") != ""
+    assert made_of(f"{use}\n{code}") == ""
+    sys.modules.pop("mine")
 
 
 BEGIN = """import torch

@@ -296,7 +296,7 @@ def test_what_is_no_model_is_refused_in_a_sentence():
 def test_what_is_no_loop_and_what_names_no_file_are_refused_in_a_sentence(here):
     with pytest.raises(TypeError, match=r"a function train\(model, batches\), but got a NoneType"):
         fit(TASK, build, None)
-    for variant in ("../../elsewhere", "rate 0.1/0.2", "/"):
+    for variant in ("../../elsewhere", "rate 0.1/0.2", "/", 8, 0):
         with pytest.raises(ValueError, match="part of a file's name"):
             fit(TASK, build, train, variant=variant)
     assert not list(here.iterdir())

@@ -26,10 +26,10 @@ def find_home(course: Course, folder: Path) -> Path:
     if not folder.is_dir():
         raise Problem(f"{folder} is no folder. Name the one with your notebooks, such as sequence-models")
     folder = folder.resolve()
-    around = next((place for place in (folder, folder.parent) if _has_notebooks(course, place)), None)
+    around = next((place for place in (folder, folder.parent) if has_notebooks(course, place)), None)
     if around is not None:
         return around
-    below = sorted(place for place in folder.iterdir() if place.is_dir() and _has_notebooks(course, place))
+    below = sorted(place for place in folder.iterdir() if place.is_dir() and has_notebooks(course, place))
     if not below:
         raise Problem(f"{folder} has no notebooks of the course. Name the folder with yours, such as sequence-models")
     if len(below) > 1:
@@ -38,7 +38,8 @@ def find_home(course: Course, folder: Path) -> Path:
     return below[0]
 
 
-def _has_notebooks(course: Course, folder: Path) -> bool:
+def has_notebooks(course: Course, folder: Path) -> bool:
+    """Return whether a folder contains the folder of any of the course's notebooks."""
     return any(notebook_of(topic, folder).is_file() for topic in course.topics)
 
 

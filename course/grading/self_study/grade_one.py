@@ -6,14 +6,14 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from course.course import Course
+from course.course import Course, is_course
 from course.grading.course_files.cells import grade_id, mend_line_ends, notebook_bytes
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.intake.check_submission import read_document, topic_of
@@ -23,6 +23,7 @@ from course.grading.intake.moved_cells import choose_by_marks, in_order, show_on
 from course.grading.intake.needed_files import gather
 from course.judge.verdict import Verdict
 from course.notebook.folder import keep_grade
+from course.notebook.standing import notebook_of
 from course.problem import Problem
 from course.syllabus import Topic
 
@@ -181,6 +182,13 @@ def files_beside(folder: Path) -> dict[str, bytes]:
     return files
 
 
+def demand_class(course: Course, topics: Sequence[Topic]) -> None:
+    """Raise a Problem outside of a class's course if the notebooks of `topics` are here, which somebody learns from."""
+    mine = [path for topic in topics if (path := notebook_of(topic)).is_file()]
+    if mine and not is_course(course.root):
+        raise Problem(f"the name of a topic grades a class. To grade your own notebook, name its file: {mine[0]}")
+
+
 def grade_one(course: Course, path: Path, policy: str) -> int:
     """Grade one notebook, print the verdicts, and return the exit status.
 
@@ -193,5 +201,9 @@ def grade_one(course: Course, path: Path, policy: str) -> int:
     if any(verdict.kind == "not-graded" for verdict in marked.verdicts):
         return 1
     earned = {verdict.exercise: verdict.earned for verdict in marked.verdicts}
-    keep_grade(path.parent, marked.topic.folder, score=marked.score, points=marked.points, earned=earned)
+    if not keep_grade(path.parent, marked.topic.folder, score=marked.score, points=marked.points, earned=earned):
+        print(
+            f"The score is not kept for progress(), because .course in {path.parent} cannot be written.",
+            file=sys.stderr,
+        )
     return 0

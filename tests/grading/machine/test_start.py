@@ -63,6 +63,15 @@ def test_a_second_time_it_keeps_what_was_done_and_adds_what_is_missing(
     assert [command[-1] for command, _ in lab] == ["--no-browser"]
 
 
+def test_from_inside_it_opens_the_same_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in (".", "sequence-models", OURS[2].folder):
+        monkeypatch.chdir(place if place != "." else tmp_path)
+        assert cli.main(["start", "--copy-only"]) == 0
+        assert f"in {tmp_path / 'sequence-models'}\n" in capsys.readouterr().out
+
+
 def test_what_lies_beside_the_notebooks_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "course"
     for name in ("index.ipynb", "03_rnn/03_rnn.ipynb", "03_rnn/solved.ipynb", "03_rnn/.course/progress.json"):

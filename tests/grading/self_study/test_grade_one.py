@@ -51,6 +51,21 @@ def test_a_score_is_kept_unless_the_judge_could_not_grade(tmp_path, monkeypatch,
         assert main(["grade", str(tmp_path / "mine.ipynb")]) == int(kind == "not-graded")
         grade = grade_of(TOPIC, tmp_path)
         assert grade is not None and grade.words() == "2 of 2 points", kind
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / ".course").touch()
+    monkeypatch.setattr(grade_one, "grade_notebook", lambda *given: Marked(TOPIC, (verdicts["passed"],), 1.0))
+    capsys.readouterr()
+    main(["grade", str(tmp_path / "full" / "mine.ipynb")])
+    assert "The score is not kept for progress(), because .course in" in capsys.readouterr().err
+
+
+def test_a_topics_name_where_ones_own_notebook_is_leads_to_its_file(tmp_path, monkeypatch, capsys):
+    notebook = tmp_path / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    notebook.parent.mkdir()
+    notebook.touch()
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade", TOPIC.folder]) == 2
+    assert f"name its file: {notebook.relative_to(tmp_path)}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}'])
