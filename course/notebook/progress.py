@@ -87,7 +87,7 @@ def _called(course: Course, name: str) -> Topic:
 
 
 def _own_topic(course: Course, known: dict[str, Any]) -> Topic | None:
-    """Return the topic whose notebook is in the working folder, or else the one with the most checked exercises."""
+    """Return the topic whose notebook is in the folder, or else that with most names in use, or with most checks."""
     folder = working_folder().name
     beside = [topic for topic in course.topics if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
     if len(beside) == 1:

@@ -13,7 +13,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from course.grading.gradebook.students import MOST_TOLD, Changes, Person, some, update_students
-from course.grading.intake.untrusted import WINDOWS, encodings_of, printable, refuse_name
+from course.grading.intake.untrusted import WINDOWS, printable, refuse_name, texts_of
 from course.problem import Problem
 
 Row = dict[str, str]
@@ -124,11 +124,7 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
     for beginning, kind in NO_TABLES.items():
         if data.lstrip().startswith(beginning):
             raise Problem(f"{path} is {kind}, not a CSV file. {AS_CSV}, and name that file")
-    for codec, name in encodings_of(data):
-        try:
-            text = data.decode(codec)
-        except UnicodeDecodeError:
-            continue
+    for text, name in texts_of(data):
         if not re.search(r"[\x00-\x08\x0e-\x1f]", text):
             return text.lstrip("\ufeff"), name
     raise Problem(f"{path} is not a CSV file, because it is not text. {AS_CSV}, and name that file")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 from unicodedata import normalize
 
@@ -29,7 +30,7 @@ class Listed:
     last_name: str = ""
     number: str = ""
 
-    @property
+    @cached_property
     def names(self) -> set[str]:
         """The names that a platform may use for the student, as `_squeezed` writes them."""
         orders = f"{self.first_name}{self.last_name}", f"{self.last_name}{self.first_name}"

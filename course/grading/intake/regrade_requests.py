@@ -15,7 +15,7 @@ from typing import Any
 
 from course.files import write_atomically
 from course.grading.intake.html_text import text_of_html
-from course.grading.intake.untrusted import encodings_of
+from course.grading.intake.untrusted import texts_of
 from course.outline import TOPIC_FOLDER
 
 FOLDER = Path(".course", "requests")
@@ -96,13 +96,8 @@ def read_requests(path: Path) -> list[Asked]:
 
 def requests_in(name: str, data: bytes) -> list[Asked]:
     """Return the requests in the bytes of a file with this name, none if it is no text."""
-    for codec, _ in encodings_of(data):
-        try:
-            text = data.decode(codec)
-        except UnicodeDecodeError:
-            continue
-        return list(find_requests(text_of_html(text) if name.lower().endswith((".html", ".htm")) else text))
-    return []
+    text, _ = next(texts_of(data), ("", ""))
+    return list(find_requests(text_of_html(text) if name.lower().endswith((".html", ".htm")) else text))
 
 
 def find_requests(text: str) -> Iterator[Asked]:

@@ -352,7 +352,14 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def encodings_of(data: bytes) -> Sequence[tuple[str, str]]:
+def texts_of(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield a file's text by each encoding that it may have, with the encoding's name, the most likely first."""
+    for codec, name in _codecs(data):
+        with contextlib.suppress(UnicodeDecodeError):
+            yield data.decode(codec), name
+
+
+def _codecs(data: bytes) -> Sequence[tuple[str, str]]:
     """Return the possible encodings of a text, by Python's name and its common one, the most likely first."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return [("utf-16", "UTF-16")]

@@ -181,15 +181,13 @@ class TopicCollector(FileNameCollectorPlugin):
         told = [one for conflict in conflicts for one in conflict.hand_ins]
         known = {person.id for person in self.people}
         for one in found:
-            both = {self._listed(one.sender), one.student}
-            is_anothers = (
-                len(both) > 1 and both <= known and not any(both <= set(group.members) for group in self.groups)
-            )
-            if is_anothers and one not in told and one.student not in self._there(_files(one, self._extracted)):
-                (sent_by,) = both - {one.student}
-                conflicts.append(
-                    Conflict(f"A zip says {one.student}, but its sender is {sent_by} in the class list.", (one,))
-                )
+            sent_by = self._listed(one.sender)
+            if sent_by in (None, one.student) or one.student not in known or one in told:
+                continue
+            are_together = any({sent_by, one.student} <= set(group.members) for group in self.groups)
+            if not are_together and one.student not in self._there(_files(one, self._extracted)):
+                reason = f"A zip says {one.student}, but its sender is {sent_by} in the class list."
+                conflicts.append(Conflict(reason, (one,)))
         return conflicts
 
     def _listed(self, sender: Sender | None) -> str | None:
